@@ -1,4 +1,4 @@
-"""The questions of a run, answered by the Batch API of its endpoint: noted, submitted, waited for, collected."""
+"""Batch runs: questions are submitted to the Batch API of an endpoint, and their replies collected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The flow over a retrained model: promote it, hold it, or say that there is too little evidence.
+"""Flow that checks a retrained model: promote it, hold it, or report that there is too little evidence.
 
 take the check ──▶ judge (evaluate baseline and candidate) ──▶ announce ──▶ ask a person ──▶ promote
 """

@@ -1,4 +1,4 @@
-"""The folder of a comparison: figures, text, and a page that shows which samples changed."""
+"""Folder of a comparison: figures, text, and a page that shows which samples changed."""
 
 from __future__ import annotations
 

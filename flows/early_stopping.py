@@ -1,4 +1,4 @@
-"""A run that may stop early: portions are asked until every test is decided, or nothing is left to ask."""
+"""Early stopping: portions are asked until every test is decided, or nothing is left to ask."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work in portions: how rows are divided, portions asked together, and the budget and progress that they share.
+"""Portions of a run: how rows are divided and asked together, with a shared budget and progress.
 
 Cases and results are made in portions only where other processes make them, and there are enough rows: in one process
 they would wait for each other.

@@ -1,4 +1,4 @@
-"""The reader of a run: another model, which is asked what replies choose that could not be read."""
+"""Reader of a run: another model, which reads the replies that the rules cannot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One run, resolved: tests, models, prices, budget and workers, found once and handed to every stage.
+"""Run: a configuration resolved once into tests, models, prices, budget and workers, for every stage.
 
 Prefect is not imported here: a command that only checks waits for no orchestrator.
 """

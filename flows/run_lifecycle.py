@@ -1,4 +1,4 @@
-"""The life of a run: begun or resumed, noted in the response store, and on the Prefect server where one keeps it."""
+"""Life cycle of a run: started or resumed, and recorded in the response store and on the Prefect server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shrink a failed case: its test is applied anew to shorter and shorter texts, and the model is asked about them."""
+"""Shrink a failed case: apply its test to shorter and shorter texts, and ask the model about them."""
 
 from __future__ import annotations
 

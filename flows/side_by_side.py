@@ -1,4 +1,4 @@
-"""Models that are asked side by side, and stopped together: as soon as it is decided whether one is worse, or not."""
+"""Models asked side by side, and stopped together as soon as it is decided whether one is worse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stages of a run, for all its tests: load, perturb, validate, infer, evaluate, judge."""
+"""Stages of a run, for all its tests: load, perturb, validate, infer, evaluate, judge."""
 
 from __future__ import annotations
 

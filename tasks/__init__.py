@@ -1,1 +1,1 @@
-"""The six rooms of Contrapose: load, perturb, infer, evaluate, validate, report."""
+"""The six stages of the pipeline (load, perturb, infer, evaluate, validate, report) and what they share."""

@@ -1,1 +1,1 @@
-"""What continuous integration runs after an evaluation: one comment, and a badge."""
+"""Helpers of continuous integration after an evaluation: one comment, and a badge."""

@@ -1,4 +1,4 @@
-"""`python -m contrapose.deployments.ci.comment REPORT`: the one comment of a pull or merge request, made or replaced.
+"""`python -m contrapose.deployments.ci.comment REPORT`: create or update one comment of a pull or merge request.
 
 GitHub's and GitLab's runners say where they are by environment variables; the token is GITHUB_TOKEN or
 CONTRAPOSE_COMMENT_TOKEN.

@@ -1,4 +1,4 @@
-"""The command: its verbs, and with which exit code it ends."""
+"""Command line: its verbs and exit codes."""
 
 from __future__ import annotations
 

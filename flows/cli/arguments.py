@@ -1,4 +1,4 @@
-"""Options that several verbs share: a suite, what changes it, a budget, a report."""
+"""Options that several verbs share: a suite, changes to it, a budget, a report."""
 
 from __future__ import annotations
 

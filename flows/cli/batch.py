@@ -1,4 +1,4 @@
-"""`contrapose batch`: the prompts of a run, answered by a batch API within a day, or written into files for one."""
+"""`contrapose batch`: send a run's prompts through a batch API, or write them into files for one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`contrapose cache`: what the response store holds; what nothing needs any more is deleted."""
+"""`contrapose cache`: show what the response store holds, and delete what nothing needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`contrapose compare`: finished runs of several models, side by side."""
+"""`contrapose compare`: compare finished runs of several models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Completion for shells: a script for one of them, made from the options of all verbs."""
+"""Shell completion: scripts made from the options of all verbs."""
 
 from __future__ import annotations
 

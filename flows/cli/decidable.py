@@ -1,4 +1,4 @@
-"""Forecast of verdicts: what they could decide, and what a run that may stop early is expected to ask."""
+"""Forecast of verdicts: what the cases can decide, and how many a run that may stop early would ask."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`contrapose deploy` and `ui`: deployments and automations on a Prefect server, or on one of their own."""
+"""`contrapose deploy` and `ui`: deployments and automations on a Prefect server, or on a local one."""
 
 from __future__ import annotations
 

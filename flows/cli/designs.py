@@ -1,4 +1,4 @@
-"""What `estimate` says of wordings: how long intervals will be, and which design is the cheapest."""
+"""Wording designs in `contrapose estimate`: lengths of intervals, and the cheapest design."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`contrapose estimate`: what a run will ask, take and cost, and what its verdicts could decide."""
+"""`contrapose estimate`: show what a run will ask and cost, and what its verdicts could decide."""
 
 from __future__ import annotations
 

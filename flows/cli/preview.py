@@ -1,4 +1,4 @@
-"""`contrapose preview`: what a run would ask, original against perturbed, skips with their reasons; asks no model."""
+"""`contrapose preview`: show original and perturbed prompts, and skips with their reasons; call no model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`contrapose shrink`: the shortest prompt of a failed case with which its test still fails."""
+"""`contrapose shrink`: find the shortest prompt of a failed case with which its test still fails."""
 
 from __future__ import annotations
 

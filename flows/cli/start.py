@@ -1,4 +1,4 @@
-"""Begin of a run at a terminal: settings of other people's libraries, a server, and imports meanwhile."""
+"""Start of a run at a terminal: settings of libraries, a Prefect server, and imports in the background."""
 
 from __future__ import annotations
 

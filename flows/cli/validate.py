@@ -1,4 +1,4 @@
-"""`contrapose validate`: everything that can be wrong before a model is asked, checked without an orchestrator."""
+"""`contrapose validate`: check everything that can be wrong before a model is asked, without Prefect."""
 
 from __future__ import annotations
 

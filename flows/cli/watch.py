@@ -1,4 +1,4 @@
-"""`contrapose run --watch`: the run again, whenever a file that it reads changes."""
+"""`contrapose run --watch`: repeat the run whenever a file that it reads changes."""
 
 from __future__ import annotations
 

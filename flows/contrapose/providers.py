@@ -1,4 +1,4 @@
-"""Everything that a provider of another package needs.
+"""Names for a package that adds a provider: base class, records and errors.
 
     from contrapose.providers import TextProvider
 

@@ -1,4 +1,4 @@
-"""A run of a deployment keeps the deployed configuration: what a run is sent is laid over it.
+"""Runs of a deployment: the parameters of a run are merged into the deployed configuration.
 
 Prefect replaces a complete parameter with what a run is sent, so that `{"limit": 10}` would be a configuration of its
 own, with the default model in it.

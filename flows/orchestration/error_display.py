@@ -1,4 +1,4 @@
-"""Errors as people see them: a lost Prefect server, and errors that they can fix in one line of Prefect's log."""
+"""Errors as people see them: a lost Prefect server, and errors that a user can fix as one line of Prefect's log."""
 
 from __future__ import annotations
 

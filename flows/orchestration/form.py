@@ -1,4 +1,4 @@
-"""The form that the Prefect UI draws for a run, and the configuration that is made of it."""
+"""Form of a run in the Prefect UI, and the configuration that is made of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Command line options into configuration."""
+"""Convert command-line options into a configuration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Progress of long work: a line in the terminal, now and then one in a log, and an artifact in Prefect."""
+"""Progress of long work: a line in the terminal, lines in the log, and an artifact in Prefect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of flow runs: what a person named stays, and everything else is named after its parameters."""
+"""Names of flow runs: made from the parameters, unless a person set one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The spinner: at a terminal, it shows the step that is going on."""
+"""Spinner that shows the current step in a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workers that compute the portions of a run: in this process, or in those of a Dask or Ray cluster.
+"""Workers that compute portions of a run: in this process, or on a Dask or Ray cluster.
 
 Prefect is imported when there is a portion: a command that only checks waits for no orchestrator.
 """

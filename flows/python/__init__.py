@@ -1,1 +1,1 @@
-"""What `import contrapose` offers: a run, a comparison and a preview as functions with plain arguments."""
+"""Python functions that `import contrapose` offers: a run, a comparison and a preview with plain arguments."""

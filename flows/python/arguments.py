@@ -1,4 +1,4 @@
-"""Arguments of the functions of `contrapose`, made into the configuration of a run."""
+"""Convert arguments of Contrapose's Python functions into the configuration of a run."""
 
 from __future__ import annotations
 

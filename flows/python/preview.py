@@ -1,4 +1,4 @@
-"""`contrapose.preview`: what a run would ask, as a DataFrame; nobody is asked."""
+"""`contrapose.preview`: the prompts of a run as a DataFrame; calls no model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plugin of pytest: collects functions that `contrapose.stays` and its kin decorate, and runs suites.
+"""pytest plugin: collects functions decorated with `contrapose.stays` and the like, and runs suites.
 
 Every run of pytest imports this module where Contrapose is installed, so it imports nothing else before a test needs
 it.

@@ -1,4 +1,4 @@
-"""`contrapose.relation`: a test of one's own, from two texts or a function, for `contrapose.evaluate`."""
+"""`contrapose.relation`: define a test from two texts or a function, for `contrapose.evaluate`."""
 
 from __future__ import annotations
 

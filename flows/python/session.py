@@ -1,4 +1,4 @@
-"""A run in somebody's own Python process: quiet, beside an event loop that may run there, and interrupted in one piece.
+"""Run in a user's own Python process: quiet, next to a running event loop, and interruptible.
 
 Nothing here imports Prefect before it is needed: a preview needs none.
 """

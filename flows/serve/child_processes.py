@@ -1,4 +1,4 @@
-"""Child processes of `contrapose ui`: started, and ended with all that they started."""
+"""Child processes of `contrapose ui`: started, and ended together with all that they started."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The guard of every server on this machine: one set of rules says which requests are answered.
+"""Guard of every local server: one set of rules decides which requests are answered.
 
 A server on loopback is reached by every page that a browser shows. Such a page sends requests to it, and under a name
 of its own for the address (DNS rebinding) it reads the replies too. So a request must name this machine, must not come

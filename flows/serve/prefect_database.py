@@ -1,4 +1,4 @@
-"""The database of the Prefect servers that Contrapose starts: in its own home, a file for each version of Prefect.
+"""Databases of the Prefect servers that Contrapose starts: in its home folder, one file for each Prefect version.
 
 A newer Prefect changes its database, and an older one then refuses to start on it ("No such revision"). So the user's
 own database is left alone unless the user's settings name a server or a database.

@@ -1,4 +1,4 @@
-"""Prefect's database for one machine: on SQLite, a transaction waits for its turn instead of being refused.
+"""Prefect's SQLite database with queued transactions: each waits for its turn instead of being refused.
 
 Prefect begins its transactions DEFERRED. One that has read, and then writes after another one has written, is refused
 at once (SQLITE_BUSY_SNAPSHOT, however long the timeout), and the server answers 503: a form that is submitted while a

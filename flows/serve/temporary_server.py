@@ -1,4 +1,4 @@
-"""Prefect's temporary server, as a process that ends with the one that started it, however that ends.
+"""Prefect's temporary server, as a process that always ends with the one that started it.
 
 It is begun before anything else is imported, Prefect included, and takes its seconds while that goes on. Prefect's own
 temporary server would have its whole code imported a second time, by the process that runs a flow.

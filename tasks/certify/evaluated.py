@@ -1,4 +1,4 @@
-"""The certificate of a judge that a run asked: what its tests of judges came to, one bias after the other."""
+"""Certificate of a judge from an evaluation: the findings of its judge tests, one bias after the other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What labels of people add to the certificate of a judge: agreement, and the rates that it implies with them."""
+"""People's labels in a judge's certificate: agreement, and the rates that its verdicts imply with them."""
 
 from __future__ import annotations
 

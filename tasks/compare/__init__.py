@@ -1,1 +1,1 @@
-"""Room: compare. Finished runs, side by side."""
+"""Comparison of finished runs."""

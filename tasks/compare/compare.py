@@ -1,4 +1,4 @@
-"""Finished runs into a comparison."""
+"""Compare finished runs of several models."""
 
 from __future__ import annotations
 

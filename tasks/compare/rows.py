@@ -1,4 +1,4 @@
-"""What every run made of the same cases, side by side; runs with other cases are refused."""
+"""Rows of the same cases from several runs, side by side; runs with other cases are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finished runs as their folders tell of them, and what must be the same in those that are compared."""
+"""Finished runs read from their folders, and the settings that compared runs must share."""
 
 from __future__ import annotations
 

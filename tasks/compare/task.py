@@ -1,4 +1,4 @@
-"""Task: compare."""
+"""Prefect task: compare."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a run is told: its configuration, suites, models, prices and secrets."""
+"""Configuration of a run: suites, models, prices and secrets."""

@@ -1,4 +1,4 @@
-"""Where samples come from and what their columns are called there; settings laid over others."""
+"""Data settings: where samples come from, and what their columns are called there."""
 
 from __future__ import annotations
 

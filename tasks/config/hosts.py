@@ -1,4 +1,4 @@
-"""Hosts that the environment names for something, and addresses that nothing is ever sent to."""
+"""Hosts that environment variables name, and addresses that no request is ever sent to."""
 
 from __future__ import annotations
 

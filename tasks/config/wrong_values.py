@@ -1,4 +1,4 @@
-"""Errors about values that their model refuses."""
+"""Errors about values that a pydantic model refuses."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What every part of the house knows: records, errors, tables of names, policy."""
+"""Records, errors, registries and task policy that all stages share."""

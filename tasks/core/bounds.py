@@ -1,4 +1,4 @@
-"""How much of what comes from outside is taken: one place for every bound, and YAML that keeps to them."""
+"""Size limits of input from outside, in one place, and a YAML loader that enforces them."""
 
 from __future__ import annotations
 

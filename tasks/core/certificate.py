@@ -1,4 +1,4 @@
-"""The certificate of a judge or an agent: what was tested on what, and what each figure came to."""
+"""Records of certificate.json: what was tested on what, and each figure of a judge or an agent."""
 
 from __future__ import annotations
 

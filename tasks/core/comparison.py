@@ -1,4 +1,4 @@
-"""A comparison of finished runs in figures: the content of comparison.json."""
+"""Records of comparison.json: a comparison of finished runs in figures."""
 
 from __future__ import annotations
 

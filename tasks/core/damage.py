@@ -1,4 +1,4 @@
-"""Files that are kept: written completely or not at all, set aside when damaged, with one warning."""
+"""Files written completely or not at all, and set aside with one warning when they are damaged."""
 
 from __future__ import annotations
 

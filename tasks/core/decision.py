@@ -1,4 +1,4 @@
-"""The decision on a retrained model: the content of verdict.json."""
+"""Records of verdict.json: the decision on a retrained model."""
 
 from __future__ import annotations
 

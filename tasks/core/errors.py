@@ -1,4 +1,4 @@
-"""Errors a user can cause: what was found, what was expected and what to do."""
+"""Errors that a user can fix: the value found, what was expected, and the remedy."""
 
 from __future__ import annotations
 

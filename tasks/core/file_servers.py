@@ -1,4 +1,4 @@
-"""A server of files that does not answer is waited for; one that refuses is not."""
+"""Retries of file servers: one that does not answer is waited for, one that refuses is not."""
 
 from __future__ import annotations
 

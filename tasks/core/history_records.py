@@ -1,4 +1,4 @@
-"""Runs of the past, as the history keeps them and reports show them."""
+"""Records of past runs, as the history stores them and reports show them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contrapose's home: the folder of everything that it keeps on this machine."""
+"""Contrapose's home folder: everything that it keeps on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logs of other tools: the object in a file of JSON, and the samples of a log of Inspect."""
+"""Log files of other tools: JSON objects, and the samples of an Inspect log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of noise: their names, what they are, and the sentence that shows them."""
+"""Noise figures: their names, explanations, and the sentence that shows them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The outcome of a run in figures: the content of summary.json."""
+"""Records of summary.json: the outcome of a run in figures."""
 
 from __future__ import annotations
 

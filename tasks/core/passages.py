@@ -1,4 +1,4 @@
-"""What the passages that an application retrieved tell of a test: a part of summary.json."""
+"""Records about retrieved passages: a part of summary.json."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Folders and files at a path or at an fsspec URL, reached alike."""
+"""Files and folders at a local path or an fsspec URL."""
 
 from __future__ import annotations
 

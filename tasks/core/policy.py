@@ -1,4 +1,4 @@
-"""How every task is named, cached and retried: the one place that says so."""
+"""Names, caching and retries of every Prefect task, in one place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes of a run in its process: for as long as anyone needs them, and never for good."""
+"""Temporary changes of state that a whole process shares, undone when the last user of each ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a provider says of itself, so that whoever needs to know it asks the provider and names none."""
+"""Facts that a provider declares about itself, so that shared code asks it and names none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions that a model is asked, and what becomes of them."""
+"""Questions for a model, and their answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What travels through the corridor: sample, case, completion, trial, score."""
+"""Records that travel between stages: sample, case, completion, trial, score."""
 
 from __future__ import annotations
 

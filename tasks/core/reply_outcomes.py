@@ -1,4 +1,4 @@
-"""What a reply of an endpoint is, and what people should know of each kind."""
+"""Outcomes of a reply, such as answered, refused or cut off, with an explanation of each."""
 
 from __future__ import annotations
 

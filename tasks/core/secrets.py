@@ -1,4 +1,4 @@
-"""Secrets: a configuration names them, the process that needs one reads it, and nothing keeps it."""
+"""Secrets: a configuration names them, the process that needs one reads it, and nothing stores it."""
 
 from __future__ import annotations
 

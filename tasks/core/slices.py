@@ -1,4 +1,4 @@
-"""Parts of the cases of a test: those of a slice, and those that one wording asked."""
+"""Results by slice and by wording: parts of the cases of a test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often the evidence was looked at, and how far a test was asked: a part of summary.json."""
+"""Records about looks and early stopping: a part of summary.json."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls of tools that a model asked for: read from every usual layout, compared, and described in words."""
+"""Tool calls that a model asked for: parsed from every usual layout, compared, and described in words."""
 
 from __future__ import annotations
 

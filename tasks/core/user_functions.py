@@ -1,4 +1,4 @@
-"""Functions of the user's own: `module:function` from the current folder, or an object that a Python call offers.
+"""User functions: `module:function` from the current folder, or an object that a Python call passes.
 
 Suites and forms name only functions that `CONTRAPOSE_APPS` allows; a plan that names another one is refused before.
 """

@@ -1,4 +1,4 @@
-"""Findings of the validate room: plain data, which its tasks return and reports show."""
+"""Records of validation: suites, and the findings that tasks return and reports show."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The evaluate room: trials in, results out."""
+"""Stage: evaluate. Trials in, results out."""

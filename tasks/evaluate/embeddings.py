@@ -1,4 +1,4 @@
-"""Sentence embeddings: where the model is, one a process, each distinct text once."""
+"""Sentence embeddings: one model a process, each distinct text embedded once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rates of a test that have gates, and the cases that each of them counts."""
+"""Rates of a test that have gates, and the cases that each rate counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers that changed with other passages or with the same ones: counts and rates, of cases and of controls."""
+"""Answers that changed with other passages or with the same ones: counts and rates, for cases and controls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often a rerun on other samples of this kind would give the same verdict: simulated from the cases of the run."""
+"""Simulated reruns: how often other samples of this kind would give the same verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trials into result rows: thresholds from the controls' noise, pairs of askings, and replies for the reader model."""
+"""Score trials into result rows, with thresholds from the controls' noise; unread replies go to the reader model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Outcome of one test from its result rows: counts, and a probe's measures as figures with intervals."""
+"""Summary of one test from its result rows: counts, and a probe's measures with intervals."""
 
 from __future__ import annotations
 

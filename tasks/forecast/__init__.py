@@ -1,1 +1,1 @@
-"""What a run would ask, take and cost, told before it is."""
+"""Forecast of a run before it starts: calls, tokens, time and cost."""

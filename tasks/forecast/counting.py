@@ -1,4 +1,4 @@
-"""How much a run would ask, counted from its cases; nothing is asked."""
+"""Count what a run would ask, from its cases; no model is called."""
 
 from __future__ import annotations
 

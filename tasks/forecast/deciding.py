@@ -1,4 +1,4 @@
-"""What the cases of a run can decide: about each test's gate, and between two models."""
+"""Power of a run: what its cases can decide about each test's gate, and between two models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many samples and wordings give an interval of a wanted length at the least cost."""
+"""Cheapest designs: how many samples and wordings give an interval of a wanted length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a test of a run that may stop early is expected to ask: simulated with the evidence that stops such a run."""
+"""Expected questions of a test that may stop early, simulated with the evidence that stops such a run."""
 
 from __future__ import annotations
 

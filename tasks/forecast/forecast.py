@@ -1,4 +1,4 @@
-"""Tokens, time and cost of what a run would ask, each with what it rests on: earlier answers of the model, if any."""
+"""Tokens, time and cost of a run, each with its basis: earlier answers of the model, if any."""
 
 from __future__ import annotations
 

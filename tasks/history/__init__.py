@@ -1,1 +1,1 @@
-"""The history: every run appended, and what changed since the last good one."""
+"""History: a record of every run, and what changed since the last good one."""

@@ -1,4 +1,4 @@
-"""Place and files of the history: a run is one row in one small file of its own, so that none overwrites another."""
+"""Files of the history: each run is one row in one small file of its own, so that none overwrites another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run is made of, as far as it can change a result: what two runs must share for their rates to be one story."""
+"""Fingerprint of a run: everything that can change a result, and that comparable runs must share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries of a history: its runs, the results of a test over time, and what changed between runs."""
+"""Queries of the history: which runs it holds, and which came before a run."""
 
 from __future__ import annotations
 

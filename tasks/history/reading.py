@@ -1,4 +1,4 @@
-"""The files of a history, read one by one: a broken or foreign one is named, and costs nothing else."""
+"""Read the files of a history one by one; a broken or foreign file is named and skipped."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The infer room: cases in, trials out."""
+"""Stage: infer. Cases in, trials out."""

@@ -1,4 +1,4 @@
-"""Search for how a model's endpoint must be asked: with which settings changed, and in which form for letters.
+"""Find out how an endpoint must be asked: with which settings changed, and in which form for letters.
 
 It is found out once for all runs on a store, with questions that are asked anyhow, before answers are looked up.
 """

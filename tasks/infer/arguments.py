@@ -1,4 +1,4 @@
-"""Values of `model_args` that several providers have."""
+"""Values of `model_args` that several providers accept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases put to a model as questions: what is open is asked once, and trials come out."""
+"""Ask a model the open questions of cases, each once, and return trials."""
 
 from __future__ import annotations
 

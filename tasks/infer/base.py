@@ -1,4 +1,4 @@
-"""Contracts: a provider opens a model, and a model trades questions for answers with a broker."""
+"""Contracts of providers: a provider opens a model; a model exchanges questions for answers with a broker."""
 
 from __future__ import annotations
 

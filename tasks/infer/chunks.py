@@ -1,4 +1,4 @@
-"""Cases in portions that one task run takes, and places at which a run that may stop early looks at its results."""
+"""Portions of cases for task runs, and the points at which a run that may stop early looks at its results."""
 
 from __future__ import annotations
 

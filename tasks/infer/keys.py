@@ -1,4 +1,4 @@
-"""Keys of answers: the question, the model, and the version of the model."""
+"""Cache keys of answers: the question, the model, and the version of the model."""
 
 from __future__ import annotations
 

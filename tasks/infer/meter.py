@@ -1,4 +1,4 @@
-"""Progress of the infer room."""
+"""Progress of the infer stage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A deterministic stand-in for a model: for tests and dry runs, it knows nothing."""
+"""Mock model: a deterministic stand-in for tests and dry runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks: infer, and ask back."""
+"""Prefect tasks: infer, and ask the reader model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One portion of a run next to others that are asked at the same time: they share a budget, and their end."""
+"""One portion of a run among others that are asked at the same time: they share a budget and a stop."""
 
 from __future__ import annotations
 

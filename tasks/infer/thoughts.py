@@ -1,4 +1,4 @@
-"""Which replies were cut off, where nobody says so: those that break off, and thoughts that are never closed.
+"""Cut-off replies that the endpoint does not report: texts that break off, and thoughts that never close.
 
 A thought whose opening mark is in the prompt looks like a reply. Where other replies of the run close one, it is known.
 """

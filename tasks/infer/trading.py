@@ -1,4 +1,4 @@
-"""Trade between a model and a broker: take open questions, reserve and settle their usage, and put answers."""
+"""Exchange between a model and a broker: take open questions, reserve and settle usage, return answers."""
 
 from __future__ import annotations
 

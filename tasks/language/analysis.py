@@ -1,4 +1,4 @@
-"""A sentence as probes see it: how it opens, its kind, its main clause, and how sure that is."""
+"""Analysis of a sentence: its opening, kind and main clause, and how sure these are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands around a word: adverbs stepped over, auxiliaries recognised."""
+"""Words around a word: adverbs are skipped, auxiliaries recognised."""
 
 from __future__ import annotations
 

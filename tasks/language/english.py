@@ -1,4 +1,4 @@
-"""Whether a text is English: a dictionary tells of most texts, a model of the others."""
+"""Whether a text is English: a dictionary decides most texts, a model the others."""
 
 from __future__ import annotations
 

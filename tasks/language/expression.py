@@ -1,4 +1,4 @@
-"""Regular expressions that are compiled when they are first used: most commands use few of the hundreds."""
+"""Regular expressions that are compiled at first use, since most commands use few of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads the last sentence of a text into words with their places and flags."""
+"""Read the last sentence of a text into words with their places and flags."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The clauses of a sentence by the odds of its verbs: the most likely way to divide it."""
+"""Divide a sentence into clauses: the most likely division by the odds of its verbs."""
 
 from __future__ import annotations
 

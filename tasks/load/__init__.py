@@ -1,1 +1,1 @@
-"""The load room: rows of a data source in, checked samples out."""
+"""Stage: load. Rows of a data source in, checked samples out."""

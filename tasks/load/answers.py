@@ -1,4 +1,4 @@
-"""Answers as people store them: accepted ones, and which of two is preferred."""
+"""Answer columns: accepted answers, and which of two answers is preferred."""
 
 from __future__ import annotations
 

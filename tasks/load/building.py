@@ -1,4 +1,4 @@
-"""Samples made of the values of rows."""
+"""Build samples from the values of rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Describes a table by its first rows: names are looked at first, then values.
+"""Describe a table by its first rows: by column names first, then by values.
 
 `run`, `preview`, `init` and `validate` take the description from here. A column is only taken for
 what its values can be.

@@ -1,4 +1,4 @@
-"""A DataFrame as a file of JSON lines, so that its rows are read, checked and named as those of every other file."""
+"""A DataFrame written as JSON lines, so that it is read and checked like every other file."""
 
 from __future__ import annotations
 

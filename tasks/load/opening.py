@@ -1,4 +1,4 @@
-"""Opening a source's bytes, wherever they lie, with one clear error when that fails."""
+"""Open the bytes of a source, wherever they are, with one clear error on failure."""
 
 from __future__ import annotations
 

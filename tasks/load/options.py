@@ -1,4 +1,4 @@
-"""Answer options, and the items of lists, in the shapes in which people store them."""
+"""Answer options in the shapes in which data sets store them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of a data source as they were read, and what a single cell holds."""
+"""Rows of a data source as they were read, and the values of single cells."""
 
 from __future__ import annotations
 

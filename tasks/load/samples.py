@@ -1,4 +1,4 @@
-"""Samples of a data source: every row checked, then as many drawn as asked for.
+"""Samples of a data source: check every row, then draw as many as requested.
 
 In a contrast set, rows of one cluster are variants of one text, and each is paired with the original.
 """

@@ -1,4 +1,4 @@
-"""Reading of a data source: its format is detected, rows become samples, and errors are collected."""
+"""Read a data source: detect its format, build samples from its rows, and collect errors."""
 
 from __future__ import annotations
 

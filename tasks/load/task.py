@@ -1,4 +1,4 @@
-"""Tasks: load, and arrange."""
+"""Prefect tasks: load, and arrange."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The perturb room: samples in, cases out."""
+"""Stage: perturb. Samples in, cases out."""

@@ -1,4 +1,4 @@
-"""Samples into cases, by one probe."""
+"""Make cases from samples with one probe."""
 
 from __future__ import annotations
 

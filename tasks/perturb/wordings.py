@@ -1,4 +1,4 @@
-"""Which wordings ask which samples: a balanced share of them each, drawn by the seed."""
+"""Assign wordings to samples: a balanced share of samples each, drawn by the seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The question which option a reply chooses that could not be read, its answer, and how well the model reads.
+"""Reader-model question: which option an unread reply chooses, its answer, and how accurate the reader is.
 
 The model is also asked about replies whose choice is known. Rules read some of them. The others are made up: they
 choose an option that is not right, or none, so that a model that answers the question, instead of reading the reply,

@@ -1,4 +1,4 @@
-"""What a probe is, and the small things that probes share."""
+"""Contract of a probe, and helpers that probes share."""
 
 from __future__ import annotations
 

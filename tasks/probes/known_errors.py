@@ -1,4 +1,4 @@
-"""The steps of reading a choice, and the known errors of the rules, by letter."""
+"""Steps of reading a choice, and the measured errors of the rules, by letter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns of result rows as arrays: of a frame for measures, of an Arrow table for validation."""
+"""Result columns as arrays: of a frame for measures, of an Arrow table for validation."""
 
 from __future__ import annotations
 

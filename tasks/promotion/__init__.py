@@ -1,1 +1,1 @@
-"""Retrained models: what is checked, what is decided, and how a promotion is told."""
+"""Promotion of retrained models: checks, decision and notification."""

@@ -1,4 +1,4 @@
-"""Candidate and baseline as two configurations that differ in nothing else, and the verdict on the candidate."""
+"""Candidate and baseline: two configurations that differ only in the model, and the verdict on the candidate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done once a candidate is promoted: an alias in the MLflow model registry is moved, a webhook called."""
+"""Promote a candidate: move an alias in the MLflow model registry, and call a webhook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What follows a decision on a retrained model, and the events that tell of it."""
+"""Promotion settings: what follows a decision on a retrained model, and which events announce it."""
 
 from __future__ import annotations
 

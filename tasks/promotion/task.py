@@ -1,4 +1,4 @@
-"""Task: promote."""
+"""Prefect task: promote."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A webhook whose receiver can tell who sent it, when, and whether it was sent before."""
+"""Signed webhook: its receiver can verify the sender and the time, and recognise repeats."""
 
 from __future__ import annotations
 

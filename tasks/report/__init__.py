@@ -1,1 +1,1 @@
-"""The report room: one run, shown to people and to programs."""
+"""Stage: report. One run, shown to people and to programs."""

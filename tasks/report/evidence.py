@@ -1,4 +1,4 @@
-"""View model of a test: its rates and what there is to say of it, in words that are the same in every report."""
+"""View model of a test: its rates and statements, in the same words in every report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The run folder: written aside, then put in place; its tables describe their columns."""
+"""Run folder: written next to its place, then moved there; its tables describe their columns."""
 
 from __future__ import annotations
 

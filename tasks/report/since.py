@@ -1,4 +1,4 @@
-"""Changes since an earlier run of the model."""
+"""Changes since an earlier run of the same model."""
 
 from __future__ import annotations
 

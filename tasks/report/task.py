@@ -1,4 +1,4 @@
-"""Tasks: report and log into MLflow; the contents of the Prefect artifacts, under keys that make a history."""
+"""Prefect task: report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages that need no other file: their templates, the style that all share, and hashes for their policies."""
+"""Self-contained pages: templates, a shared style, and hashes for the content security policy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wordings of a test in words and in tables, the same in every report."""
+"""Results by wording, in words and in tables, the same in every report."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Statistics that rooms and probes share: by scipy, which is imported where it is used."""
+"""Statistics that stages and probes share; scipy is imported where it is used."""

@@ -1,4 +1,4 @@
-"""What the variance of a mean owes to its samples, to the wordings that asked them, and to the rest."""
+"""Variance components of a mean: samples, wordings, and the rest."""
 
 from __future__ import annotations
 

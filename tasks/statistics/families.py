@@ -1,4 +1,4 @@
-"""Several tests at once: p values that account for how many there are, and p values in words."""
+"""Several tests at once: corrected p values, and p values in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""At which p value each look at a growing sample may decide, so that all looks together are wrong as seldom as one."""
+"""Sequential bounds: the p value at which each look at a growing sample may decide, at one total error rate."""
 
 from __future__ import annotations
 

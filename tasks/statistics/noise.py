@@ -1,4 +1,4 @@
-"""Noise and effect: how often answers to one prompt differ, how often those to two prompts do, and the difference.
+"""Noise and effect: how often answers to one prompt differ, how often answers to two prompts do.
 
 An endpoint may answer the same prompt differently each time, at temperature 0 too. The share of changed answers under
 a change of the prompt holds this noise. What the change adds is

@@ -1,4 +1,4 @@
-"""How many cases a question needs, and what a number of cases can tell."""
+"""Power: how many cases a question needs, and what a number of cases can decide."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The mean of people's labels over all replies, of which few have a label and all have a judge's verdict."""
+"""Prediction-powered mean: people label a few replies, a judge labels all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A share of rows in clusters: how many rows it is worth, its interval, and how sure that is."""
+"""A share of clustered rows: its effective sample size, interval and p values."""
 
 from __future__ import annotations
 

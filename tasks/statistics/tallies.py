@@ -1,4 +1,4 @@
-"""The evidence of many runs at once, while their clusters come in: for simulations of what a run would say."""
+"""Evidence of many simulated runs at once, while their clusters come in."""
 
 from __future__ import annotations
 

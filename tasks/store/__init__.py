@@ -1,4 +1,4 @@
-"""The response store: every answer that was paid for, who is asking what, which runs ended, and what was decided."""
+"""Response store: every paid answer, the questions being asked, finished runs, and decisions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers that were paid for, each with a checksum by which damage is noticed."""
+"""Stored answers, each with a checksum that detects damage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of retrained models: however often one is announced, it is decided once, and promoted once."""
+"""Checks of retrained models: however often one is announced, it is decided once and promoted once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims: which owner is asking what, so that two runs do not ask the same question."""
+"""Claims: which process asks which question, so that two runs never ask the same one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The database of the response store: its address, its connections, and what SQLite and PostgreSQL say differently."""
+"""Database of the response store: its address, connections, and the differences of SQLite and PostgreSQL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The database of a store, opened: made where there is none, brought up to its receipts, made anew where damaged."""
+"""Open the store's database: create it, apply its receipts, and rebuild it when it is damaged."""
 
 from __future__ import annotations
 

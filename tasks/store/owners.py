@@ -1,4 +1,4 @@
-"""Owners: the processes that work on the store, and how others see that one of them is dead."""
+"""Owners: the processes that work on the store, and how others detect that one of them is dead."""
 
 from __future__ import annotations
 

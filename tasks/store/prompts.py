@@ -1,4 +1,4 @@
-"""Prompts that were written into batch files, and the batches: whose answer comes back, and which batch asks what."""
+"""Prompts of batch files: which batch asks which prompt, and whose answer comes back."""
 
 from __future__ import annotations
 

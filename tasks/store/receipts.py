@@ -1,4 +1,4 @@
-"""Receipts: plain files next to a SQLite store that hold all that cost money or level, a line for each change.
+"""Receipts: plain files next to a SQLite store, with one line for each change that must not be lost.
 
 A change is appended to the file of its process before the database commits it. So the database is only an index of the
 receipts and can be made anew from them. A line is a JSON object that ends with the CRC-32 of what is before it; a file

@@ -1,4 +1,4 @@
-"""Receipts applied to a database, which is an index of them.
+"""Apply receipts to a database, which is an index of them.
 
 The database notes how many bytes of each file it holds, in the transaction that adds them. What it lacks after a kill,
 a damage or a deletion is read from there.

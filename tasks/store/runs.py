@@ -1,4 +1,4 @@
-"""Runs: what was asked for, what it has spent, and whether it came to its end."""
+"""Runs: what each was asked for, what it spent, and whether it finished."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the portions of a run that are asked at the same time, in threads or processes, must know of each other."""
+"""Teams: what portions of a run that are asked at the same time must know of each other."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Tables that travel between rooms by reference, and the columns that they hold."""
+"""Tables that travel between stages by reference, and their columns."""

@@ -1,4 +1,4 @@
-"""Records as columns, and columns as records, in little memory.
+"""Convert records to columns and back, in little memory.
 
 The dataclass is the only place that lists its fields.
 """

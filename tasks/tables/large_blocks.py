@@ -1,4 +1,4 @@
-"""Large blocks of memory: tables give them back to the system at once, and models keep them while they compute.
+"""Large memory blocks: tables return them to the system at once, models keep them while they compute.
 
 Columns are hardly ever as large as the next ones, so that what the C library keeps of them is lost; a model asks for
 equal blocks layer by layer, and the system clears each one before it hands it out again.

@@ -1,4 +1,4 @@
-"""Values that take long to find, kept in small files of the home."""
+"""Cache of values that take long to compute, in small JSON files of the home folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the replies of a trial came with the same passages, in columns that only such runs have."""
+"""Columns on retrieved passages: whether the replies of a trial came with the same ones."""
 
 from __future__ import annotations
 

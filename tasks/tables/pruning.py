@@ -1,4 +1,4 @@
-"""Cached tables and results that nothing needs any more, so that they can be deleted."""
+"""Cached tables and results that nothing needs, so that they can be deleted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables travel between rooms by reference: a Parquet file named by its content."""
+"""Table: a Parquet file named by its content, which travels between stages by reference."""
 
 from __future__ import annotations
 

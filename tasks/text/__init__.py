@@ -1,1 +1,1 @@
-"""Texts as people read them: cleaned, masked, worded, and what was changed in them."""
+"""Texts for people: cleaned, masked, put in words, and compared."""

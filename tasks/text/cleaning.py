@@ -1,4 +1,4 @@
-"""Texts of unknown origin, made safe to store and to look at, in a terminal and in Markdown."""
+"""Clean texts of unknown origin, so that they are safe to store and to show in a terminal or Markdown."""
 
 from __future__ import annotations
 

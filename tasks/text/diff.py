@@ -1,4 +1,4 @@
-"""What was changed in a text: words, or the part of a word where it was only inflected."""
+"""Changes in a text: words, or the part of a word that was inflected."""
 
 from __future__ import annotations
 

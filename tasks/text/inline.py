@@ -1,4 +1,4 @@
-"""Two texts as one, for a terminal: what was taken away and what was added stand where they belong."""
+"""Two texts as one, for a terminal: removed and added words in their places."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people may see of a text: toxic words masked, however they are split, nothing hidden, not endless."""
+"""Text that people may see: toxic words masked, hidden characters shown, long texts cut."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The validate room: nothing is asked, and nothing is published, that breaks the schema."""
+"""Stage: validate. With a table that breaks its schema, no model is asked and nothing is published."""

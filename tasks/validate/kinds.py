@@ -1,4 +1,4 @@
-"""The four tables that are validated: their keys, their columns, and what they must account for."""
+"""Kinds of validated tables: their keys, columns, and what each must account for."""
 
 from __future__ import annotations
 

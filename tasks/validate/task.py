@@ -1,4 +1,4 @@
-"""Tasks: the gates of samples, cases, completions and results."""
+"""Prefect tasks: the gates of samples, cases, completions and results."""
 
 from __future__ import annotations
 

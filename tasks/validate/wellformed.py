@@ -1,4 +1,4 @@
-"""Checks of a user's suites: they can be applied at all. Done before anything is spent."""
+"""Check that a user's suites can be applied, before anything is spent."""
 
 from __future__ import annotations
 

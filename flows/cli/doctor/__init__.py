@@ -1,4 +1,4 @@
-"""`contrapose doctor`: one table of checks, what each of them sees, and what to do about what is wrong."""
+"""`contrapose doctor`: one table of checks, each with its finding and a remedy."""
 
 from __future__ import annotations
 

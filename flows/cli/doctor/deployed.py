@@ -1,4 +1,4 @@
-"""Checks of what was deployed to the Prefect server: complete, of our version, and with a worker."""
+"""Checks of the deployments on the Prefect server: complete, of this version, and with a worker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bodies and responses of an application: the prompt in one, and the reply with its passages in the other."""
+"""Request bodies and responses of an application: the prompt, the reply and its passages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The process of a callable: it is asked over pipes that the callable does not know, one prompt after the other.
+"""Worker process of a callable: it gets prompts over pipes, one after the other.
 
 It is run as a file, in the environment of the application, so it imports nothing of ours.
 Each message is a line of JSON.

@@ -1,1 +1,1 @@
-"""How something that answers one request at a time is asked thousands: limits, retries, and when to give it up."""
+"""Concurrent asking: thousands of requests to one endpoint, with limits, retries and giving up."""

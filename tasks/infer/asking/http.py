@@ -1,4 +1,4 @@
-"""HTTP straight through aiohttp: the complete reply within its time and its size, or an error."""
+"""HTTP through aiohttp: the complete reply within limits of time and size, or an error."""
 
 from __future__ import annotations
 

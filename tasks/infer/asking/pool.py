@@ -1,4 +1,4 @@
-"""The workers of one call, and the watch over them."""
+"""Workers of one call, and their supervision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Providers of replies alone: one async `generate` is all that one needs."""
+"""Providers of replies alone: one async `generate` is all that such a provider needs."""
 
 from __future__ import annotations
 

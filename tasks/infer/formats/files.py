@@ -1,4 +1,4 @@
-"""Records of a file, whatever it is called: entries of an archive, JSON documents, or rows of a table."""
+"""Records of a file by its content: entries of an archive, JSON documents, or rows of a table."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Models that run on this machine: prompts packed into rows and batches, and read as sparingly as possible."""
+"""Models on this machine: prompts are packed into rows and batches."""

@@ -1,4 +1,4 @@
-"""Device, number type and cores of this machine; facts that were found out are remembered."""
+"""Device, number type and cores of this machine; measured facts are cached."""
 
 from __future__ import annotations
 

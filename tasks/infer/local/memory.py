@@ -1,4 +1,4 @@
-"""Size of a batch: one that does not fit in memory is halved, and the limit is remembered."""
+"""Batch size: a batch that does not fit in memory is halved, and the limit is remembered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shorter passes over rows: they keep no keys and values, and finish the last layer only where somebody reads.
+"""Shorter forward passes: no key-value cache, and the last layer only where it is read.
 
 In the last layer a token that is not read serves the others by its keys and values alone: its attention and its
 feed-forward network are left out. Any model is served whose layers hand their keys and values to a cache.

@@ -1,4 +1,4 @@
-"""Plan of the queries that share a row of a batch, and of the rows in a batch.
+"""Plan of rows and batches: which queries share a row.
 
 A row holds [query 1][what query 2 does not share with query 1][what query 3 does not share with query 2] …: a tree of
 tokens, branch after branch, in which the common beginning of neighbours is read once.

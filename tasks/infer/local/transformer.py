@@ -1,4 +1,4 @@
-"""A causal language model behind the `Model` protocol: plans batches, and trades them with a broker."""
+"""A causal language model as a `Model`: it plans batches and exchanges them with a broker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Batches: questions and replies as lines of files, which OpenAI and vLLM share, and the Batch API that takes these."""
+"""Batch API: questions and replies as lines of files, for OpenAI and vLLM, and the submission of these files."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a free reply states: which letter it chooses, or why none. Shared by the probes that offer options."""
+"""Reading of free replies: which option a reply chooses, or why none."""

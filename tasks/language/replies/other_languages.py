@@ -1,4 +1,4 @@
-"""The words in which replies of other languages choose, deny and doubt, put in English for the rules that read it."""
+"""Replies in other languages: their words for choosing, denying and doubting, translated for the English rules."""
 
 from __future__ import annotations
 

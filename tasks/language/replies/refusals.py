@@ -1,4 +1,4 @@
-"""Tell replies that refuse, or were withheld, from answers: English, conservative, in time linear in the text.
+"""Detect replies that refuse or were withheld: English, conservative, in time linear in the text.
 
 A reply is a refusal where its opening says so in the writer's own voice: "I'm sorry, but I can't assist with that", "As
 an AI language model, I cannot …", "[content filtered]". An apology before an answer is none, nor is a story in which

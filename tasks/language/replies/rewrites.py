@@ -1,4 +1,4 @@
-"""What replies write in many ways, put in one: markup, arrows, marks and ordinals become plain words and letters."""
+"""Normalise replies: markup, arrows, marks and ordinals become plain words and letters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model says in the end: no thoughts, no echo, nothing that it took back; the verdict that it marks is first."""
+"""Final statement of a reply: without thoughts, echo and withdrawn text; a marked verdict comes first."""
 
 from __future__ import annotations
 

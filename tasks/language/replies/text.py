@@ -1,4 +1,4 @@
-"""A reply as it is read: its sentences, in plain characters, without quoted sources and other languages."""
+"""Text of a reply for reading: its sentences in plain characters, without quoted sources and other languages."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Tests that change a text and look at what becomes of the answer: what they share."""
+"""Shared parts of tests that change a text and compare the answers."""

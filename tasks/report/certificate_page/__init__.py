@@ -1,4 +1,4 @@
-"""certificate.html, certificate.json and the board: what is known of judges and agents."""
+"""certificate.html, certificate.json and the board: the findings on judges and agents."""
 
 from __future__ import annotations
 

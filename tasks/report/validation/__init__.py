@@ -1,4 +1,4 @@
-"""validation.json and validation.html: how the tables of a run keep to every expectation; and a run that is refused."""
+"""validation.json and validation.html: every expectation, and whether the tables of a run meet it."""
 
 from __future__ import annotations
 
