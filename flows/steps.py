@@ -40,7 +40,7 @@ from contrapose.tasks.load.samples import content_sha256
 from contrapose.tasks.load.task import Samples, arrange
 from contrapose.tasks.load.task import load as load_task
 from contrapose.tasks.perturb.cases import asked_in, out_of_reach, refuse_guessable
-from contrapose.tasks.probes.asking_back import made_up_estimate
+from contrapose.tasks.probes.reader_questions import made_up_estimate
 from contrapose.tasks.report.publish import free_folder
 from contrapose.tasks.report.task import artifact_key
 from contrapose.tasks.report.validation import ValidationHead, refusal, write_evidence

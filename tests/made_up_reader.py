@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from contrapose.tasks.probes.asking_back import CHOOSING, NO_CHOICE
+from contrapose.tasks.probes.reader_questions import CHOOSING, NO_CHOICE
 
 _FENCED = re.compile(r"^(\[[0-9a-f]{12}\])\n(.*?)\n\1$", re.MULTILINE | re.DOTALL)
 _OPTION = re.compile(r"^([A-Z])\. (.*)$", re.MULTILINE)

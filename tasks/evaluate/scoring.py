@@ -18,8 +18,8 @@ from contrapose.tasks.core.registry import probe
 from contrapose.tasks.core.reply_outcomes import EXPLAINED
 from contrapose.tasks.language.replies.cut_off import is_thought_alone
 from contrapose.tasks.probes.answers.settings import DOCUMENTED, LEAST_CONTROLS, Thresholds
-from contrapose.tasks.probes.asking_back import CHECKS, made_up, share_of
 from contrapose.tasks.probes.base import Embed, Probe, letters, unscored_score
+from contrapose.tasks.probes.reader_questions import CHECKS, made_up, share_of
 from contrapose.tasks.tables.columnar import from_arrow, garbage_collection_paused
 from contrapose.tasks.tables.results import result_table
 from contrapose.tasks.tables.table import Table, batches

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.infer.ask import Answers, asked, further_questions, instead, judged_case, losses
-from contrapose.tasks.probes import asking_back
-from contrapose.tasks.probes.asking_back import CHECKS, MOST_CHARACTERS, share_of
+from contrapose.tasks.probes import reader_questions
+from contrapose.tasks.probes.reader_questions import CHECKS, MOST_CHARACTERS, share_of
 
 LookUp = Callable[[Sequence[Question]], Answers]
 
@@ -103,7 +103,7 @@ class Counter:
             if len(samples) < share_of(CHECKS):
                 samples.update(case.sample_id for case in cases if case.options)
             if asks_back:
-                about |= self._count_asking_back(cases)
+                about |= self._count_reader_questions(cases)
             for question, known in self._questions(cases, first, answers):
                 # Hashes, for a million questions: their texts need not stay.
                 if (name := hash(question)) not in own:
@@ -121,7 +121,7 @@ class Counter:
                 questions = asked(undecided)
                 present = self._look_up(questions)
                 replies |= {hash(question): _count_call(question) for question in questions if question not in present}
-                replies |= self._count_asking_back(undecided) if asks_back_instead else {}
+                replies |= self._count_reader_questions(undecided) if asks_back_instead else {}
             counts.append(count)
         self._seen |= own
         self.tests[test] = counts[-1]
@@ -152,12 +152,12 @@ class Counter:
     def _look_up(self, questions: Sequence[Question]) -> Answers:
         return self.look_up(questions) if questions else {}
 
-    def _count_asking_back(self, cases: Iterable[Case]) -> dict[int, Count]:
+    def _count_reader_questions(self, cases: Iterable[Case]) -> dict[int, Count]:
         """Count the questions about distinct replies that choose among options, each as long as it may be."""
-        quoted = min(self.longest_reply, asking_back.QUOTED_FIRST + asking_back.QUOTED_LAST)
+        quoted = min(self.longest_reply, reader_questions.QUOTED_FIRST + reader_questions.QUOTED_LAST)
         return {
             hash(("about", question)): Count(
-                questions=1, characters=len(asking_back.question("", case.options)) + quoted, replies=1
+                questions=1, characters=len(reader_questions.question("", case.options)) + quoted, replies=1
             )
             for case in cases
             if case.options and case.asks == "generate"

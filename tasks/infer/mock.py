@@ -17,7 +17,7 @@ from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.infer.arguments import number
 from contrapose.tasks.infer.base import LocalProvider, refuse_unknown
 from contrapose.tasks.infer.broker import StoreBroker
-from contrapose.tasks.infer.trading import Batch, trade
+from contrapose.tasks.infer.budgeted_batches import Batch, answer_batch
 from contrapose.tasks.tables.columnar import garbage_collection_paused, split_batches
 
 WORDS = ("the", "small", "river", "often", "carries", "light", "across", "wide", "fields", "before", "evening")
@@ -81,7 +81,7 @@ class MockModel:
         with garbage_collection_paused():
             for batch in split_batches(questions, BATCH):
                 most = {question: _usage(question) for question in batch}
-                trade(Batch(questions=tuple(batch), most=most, compute=self._complete, at_once=AT_ONCE), broker)
+                answer_batch(Batch(questions=tuple(batch), most=most, compute=self._complete, at_once=AT_ONCE), broker)
 
     def _complete(self, questions: Sequence[Question]) -> list[Completion]:
         return list(map(self.completion, questions))

@@ -14,10 +14,10 @@ import pandas as pd
 
 from contrapose.tasks.core.records import LEAST_LABEL_MASS, Case, Completion, FollowUp, Side, Trial
 from contrapose.tasks.language.replies.options import choose
-from contrapose.tasks.probes import asking_back
-from contrapose.tasks.probes.asking_back import answered, declines
+from contrapose.tasks.probes import reader_questions
 from contrapose.tasks.probes.base import Column, Criterion, Measure, letters
 from contrapose.tasks.probes.own_prompt import OwnLabels
+from contrapose.tasks.probes.reader_questions import answered, declines
 from contrapose.tasks.probes.values import Guess, all_hold, gate_above, mean_known, numbers, where
 
 LEAST_AGREEMENT = 0.9
@@ -30,7 +30,7 @@ COLUMNS: Mapping[str, Column] = {
         "read, missing where it was not asked.",
     ),
     "words_agree": Column("bool", "Whether that letter is the likeliest one; missing where none could be read."),
-    **asking_back.COLUMNS,
+    **reader_questions.COLUMNS,
 }
 
 EXPLANATIONS: Mapping[str, str] = {
@@ -40,7 +40,7 @@ EXPLANATIONS: Mapping[str, str] = {
     "reply_agreement": "Share of the replies in words that say the option which the likelihoods choose. "
     f"Below {LEAST_AGREEMENT:.0%} the likelihoods say too little about what the model replies.",
     "reply_unread": "Share of the replies in words in which no option could be read.",
-    **asking_back.EXPLANATIONS,
+    **reader_questions.EXPLANATIONS,
 }
 
 
@@ -95,7 +95,7 @@ def choice_follow_ups(trial: Trial, *, changed: Sequence[str]) -> Iterator[Follo
     for side, reply, options in _sides(trial, changed):
         letter, step = _letter(reply, options)
         declined = letter is None and declines(reply.text or "")
-        yield from asking_back.ask_about(trial, side, options, letter=letter, step=step, declined=declined)
+        yield from reader_questions.ask_about(trial, side, options, letter=letter, step=step, declined=declined)
 
 
 def reading_columns(trial: Trial, likeliest: str | None, *, changed: Sequence[str]) -> dict[str, str | bool | None]:
@@ -106,7 +106,7 @@ def reading_columns(trial: Trial, likeliest: str | None, *, changed: Sequence[st
     if trial.expected.asked_back is None and trial.actual.asked_back is None:
         return columns
     sides = _sides(trial, changed)
-    checks = asking_back.check_columns((reply, *_letter(reply, options), options) for _, reply, options in sides)
+    checks = reader_questions.check_columns((reply, *_letter(reply, options), options) for _, reply, options in sides)
     return {**columns, **checks}
 
 
@@ -145,7 +145,7 @@ def reading_measures(results: pd.DataFrame) -> Iterator[Measure]:
         asked, known = results["in_words_choice"].notna(), results["words_agree"].notna()
         yield Measure(name="reply_agreement", share=True, values=where(known, results["words_agree"].eq(True)))
         yield Measure(name="reply_unread", share=True, values=where(asked, results["in_words_choice"].eq("")))
-    yield from asking_back.check_measures(results)
+    yield from reader_questions.check_measures(results)
 
 
 MASSES: Mapping[str, Column] = {

@@ -15,8 +15,8 @@ from contrapose.tasks.core.records import LEAST_LABEL_MASS
 from contrapose.tasks.core.registry import is_probe, probe
 from contrapose.tasks.core.slices import Slice
 from contrapose.tasks.core.stopping import early_stop
-from contrapose.tasks.probes import asking_back as checks
 from contrapose.tasks.probes import choices as words
+from contrapose.tasks.probes import reader_questions as checks
 from contrapose.tasks.probes.choices import MASS_EXPLANATIONS
 from contrapose.tasks.probes.known_errors import READ_BY, step_shares
 from contrapose.tasks.probes.known_errors import UNREAD as UNREAD_REPLIES

@@ -101,7 +101,7 @@ PROVIDER = '''
 import re
 
 from contrapose.tasks.infer.base import refuse_unknown
-from contrapose.tasks.infer.trading import Batch, trade
+from contrapose.tasks.infer.budgeted_batches import Batch, answer_batch
 from contrapose.tasks.config.prices import FREE
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.records import Completion, Usage
@@ -141,7 +141,7 @@ class Measuring:
     def answer(self, questions, broker):
         most = {question: usage(question) for question in questions}
         compute = lambda held: [self.chosen(question) for question in held]
-        trade(Batch(questions=tuple(questions), most=most, compute=compute), broker)
+        answer_batch(Batch(questions=tuple(questions), most=most, compute=compute), broker)
 
     def chosen(self, question):
         options = dict(re.findall(r"^([A-Z])[.] (.*)$", question.prompt, re.M))

@@ -23,10 +23,10 @@ from contrapose.tasks.infer.openai.response_parsing import NoLogprobsError, read
 from contrapose.tasks.language.replies.options import choose
 from contrapose.tasks.language.replies.refusals import reply_kind
 from contrapose.tasks.load.samples import load_samples
-from contrapose.tasks.probes.asking_back import answered, declines, question
 from contrapose.tasks.probes.base import letters
 from contrapose.tasks.probes.negation import Negation, negate
 from contrapose.tasks.probes.order_bias import LetterChoice, langtest_doubts, read_choice
+from contrapose.tasks.probes.reader_questions import answered, declines, question
 from contrapose.tasks.probes.toxic_words import ToxicCount, count_toxic
 from contrapose.tasks.report.csv import inert, restore, storable
 from contrapose.tasks.report.html.sample_data import page_texts

@@ -13,7 +13,8 @@ from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.records import Completion, FollowUp, Trial
 from contrapose.tasks.evaluate.scoring import follow_ups
-from contrapose.tasks.probes.asking_back import (
+from contrapose.tasks.probes.choices import read_option
+from contrapose.tasks.probes.reader_questions import (
     CHOOSING,
     LEAST_MADE_UP_AGREEMENT,
     LONG,
@@ -25,7 +26,6 @@ from contrapose.tasks.probes.asking_back import (
     reads_badly,
     share_of,
 )
-from contrapose.tasks.probes.choices import read_option
 
 OPTIONS = ("copper", "iron", "zinc", "tin")
 UNREAD = "Wherever the sun shines, the metal that you asked for is what I would rather have."

@@ -14,9 +14,9 @@ from scipy.spatial.distance import jensenshannon
 from contrapose.tasks.core.records import Case, Completion, Likelihoods, TextSample, Trial
 from contrapose.tasks.probes.answers.scores import EmbeddedPair, deal_replies, divergence
 from contrapose.tasks.probes.answers.settings import AnswerSettings, Thresholds, jensen_shannon
-from contrapose.tasks.probes.asking_back import can_be_asked, question
 from contrapose.tasks.probes.choices import Choice, read_choice
 from contrapose.tasks.probes.negation import AddNegation, AddNegationSettings
+from contrapose.tasks.probes.reader_questions import can_be_asked, question
 
 OPTIONS = ("dry", "liquid", "solid")
 

@@ -9,13 +9,13 @@ from contrapose.tasks.config.model_spec import Generation
 from contrapose.tasks.core.questions import Question, to_json
 from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.infer.broker import StoreBroker
+from contrapose.tasks.infer.budgeted_batches import Batch, answer_batch
 from contrapose.tasks.infer.local.forward import Forward, Scoring
 from contrapose.tasks.infer.local.fused import FusedLayers
 from contrapose.tasks.infer.local.memory import Memory, TooLargeError
 from contrapose.tasks.infer.local.prompting import Encoder
 from contrapose.tasks.infer.local.replies import Prompt, Replies, seed
 from contrapose.tasks.infer.local.rows import BatchRow, EncodedQuestion, Limit, encode_questions, misfit
-from contrapose.tasks.infer.trading import Batch, trade
 from contrapose.tasks.tables.large_blocks import large_blocks_kept
 
 THOUGHT_ROOM = 1024
@@ -42,7 +42,7 @@ class TransformerModel:
         with large_blocks_kept(), self.fused.in_use():
             for batches in (self._scored_batches(scored), self._generated_batches(generated)):
                 for batch in batches:
-                    trade(batch, broker)
+                    answer_batch(batch, broker)
 
     def notes(self) -> Mapping[str, str | float]:
         """Return the size of a batch, and how far sharing a row may have moved a likelihood."""

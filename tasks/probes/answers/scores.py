@@ -22,10 +22,10 @@ from contrapose.tasks.probes.answers.settings import (
     Thresholds,
     jensen_shannon,
 )
-from contrapose.tasks.probes.asking_back import declines
 from contrapose.tasks.probes.base import Embed, Value, label_options
 from contrapose.tasks.probes.choices import Choice, read_choice, reading_columns, step_of
 from contrapose.tasks.probes.own_prompt import OwnLabels
+from contrapose.tasks.probes.reader_questions import declines
 
 _LETTER = re.compile(
     r"\W*(?:(?:the\s+)?(?:correct\s+|best\s+|right\s+|final\s+)?(?:answer|option|choice)(?:\s+is)?\W*)*[A-Za-z]\W*",

@@ -16,8 +16,8 @@ from contrapose.tasks.language.replies.decision import is_tie, read_conclusion, 
 from contrapose.tasks.language.replies.options import CONTRADICTORY
 from contrapose.tasks.language.replies.spoken import Chosen, Step, read_final_choice, unparsed_choice, without_listing
 from contrapose.tasks.language.replies.text import REPLIES, canonical, sentences, window
-from contrapose.tasks.probes.asking_back import answered
 from contrapose.tasks.probes.base import Embed
+from contrapose.tasks.probes.reader_questions import answered
 
 Letter = Literal["A", "B"]
 NONE_FOUND = "no choice found"

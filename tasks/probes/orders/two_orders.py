@@ -12,7 +12,6 @@ from pydantic import Field, FiniteFloat
 
 from contrapose.tasks.core.records import Case, Completion, FollowUp, Likelihoods, Score, Side, Trial
 from contrapose.tasks.language.replies.text import window
-from contrapose.tasks.probes.asking_back import ask_about, check_columns, declines
 from contrapose.tasks.probes.base import Embed, Embeds, Proportion, Value, control_of, letters, normalize_spacing
 from contrapose.tasks.probes.choices import in_words_columns
 from contrapose.tasks.probes.known_errors import OF_TWO, Measured
@@ -29,6 +28,7 @@ from contrapose.tasks.probes.orders.letter_replies import (
 from contrapose.tasks.probes.orders.two_figures import TwoOrderFigures
 from contrapose.tasks.probes.own_prompt import default_prompt, render_prompt
 from contrapose.tasks.probes.prompt_settings import RewordedSettings
+from contrapose.tasks.probes.reader_questions import ask_about, check_columns, declines
 
 TwoTexts = tuple[str, str]
 """Two texts in their order."""

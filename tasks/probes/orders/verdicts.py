@@ -16,10 +16,10 @@ from contrapose.tasks.language.replies.cut_off import CUT_OFF, opening_and_end
 from contrapose.tasks.language.replies.refusals import reply_kind
 from contrapose.tasks.language.replies.spoken import TURN, Step, is_supposed, spoken_text
 from contrapose.tasks.language.replies.verdict_words import named_verdict
-from contrapose.tasks.probes.asking_back import declines
 from contrapose.tasks.probes.orders.letter_replies import Letter, LetterChoice, read_words
 from contrapose.tasks.probes.orders.two_orders import PairSettings, TwoOrders, verdict_of
 from contrapose.tasks.probes.own_prompt import LAST, READ_SECONDS, OwnLabels, check_distinct, field_in, find_labels
+from contrapose.tasks.probes.reader_questions import declines
 
 SIDES: Mapping[str, Letter] = {"first": "A", "second": "B"}
 GROUPS = frozenset(("first", "second", "tie"))

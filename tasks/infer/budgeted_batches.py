@@ -28,7 +28,7 @@ class Batch:
     """How many are computed before their answers are put; None: as many as the budget has room for."""
 
 
-def trade(batch: Batch, broker: StoreBroker) -> None:
+def answer_batch(batch: Batch, broker: StoreBroker) -> None:
     """Compute the open questions of a batch, as many at a time as the budget has room for.
 
     Reservations are settled however the computing ends: at the usage of an answer, or at nothing where there is none.

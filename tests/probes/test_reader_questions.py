@@ -14,7 +14,11 @@ from embedders import embed_apart
 
 from contrapose.tasks.core.records import Completion, FollowUp, Trial
 from contrapose.tasks.evaluate.scoring import sample_questions
-from contrapose.tasks.probes.asking_back import (
+from contrapose.tasks.probes.choices import read_choice, reading_columns
+from contrapose.tasks.probes.negation import AddNegation, AddNegationSettings
+from contrapose.tasks.probes.option_order import OptionOrder, OptionOrderSettings, score_trial
+from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
+from contrapose.tasks.probes.reader_questions import (
     COLUMNS,
     agreement,
     answered,
@@ -24,10 +28,6 @@ from contrapose.tasks.probes.asking_back import (
     question,
     reads_badly,
 )
-from contrapose.tasks.probes.choices import read_choice, reading_columns
-from contrapose.tasks.probes.negation import AddNegation, AddNegationSettings
-from contrapose.tasks.probes.option_order import OptionOrder, OptionOrderSettings, score_trial
-from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
 
 OPTIONS = ("copper", "iron", "zinc", "tin")
 PAIR = ("The tower is 120 m high.", "The tower is 210 m high.")
