@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 
 from prefect import flow, get_run_logger
 from prefect.artifacts import create_markdown_artifact
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from contrapose.flows.comparison_folder import publish_comparison
 from contrapose.flows.evaluate_model import evaluate_model
@@ -28,6 +28,7 @@ from contrapose.tasks.core.comparison import MARGIN, Comparison
 from contrapose.tasks.core.errors import ConfigError, ContraposeError, ModelError
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.policy import RESULTS, SERIALIZER, call_task
+from contrapose.tasks.core.user_settings import UserSettings
 from contrapose.tasks.report.comparison_markdown import render
 from contrapose.tasks.report.task import artifact_key
 from contrapose.tasks.text.wording import counted
@@ -38,10 +39,10 @@ OF_SUITE = {"suite", "tests", "data", "limit", "limit_from"}
 """Keys of a configuration that a named suite decides."""
 
 
-class ComparedModel(BaseModel):
+class ComparedModel(UserSettings):
     """A model with arguments of its own."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, title="Model")
+    model_config = ConfigDict(title="Model")
 
     model: str = Field(description="As in a run, such as `hf/<folder>` or `openai/<model>`.")
     model_args: dict[str, Any] = Field(default_factory=dict, description="Arguments of its provider.")

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, create_model
+from pydantic import Field, FiniteFloat, create_model
 
 from contrapose.tasks.core import registry
+from contrapose.tasks.core.user_settings import UserSettings
 from contrapose.tasks.probes.base import ProbeSettings, Proportion
 
 TEST_NAME = r"^[A-Za-z0-9][\w-]{0,59}$"
 """Name of a test that a configuration names itself."""
 
 
-class Defaults(BaseModel):
+class Defaults(UserSettings):
     """What a test uses where it says nothing itself."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, title="Defaults")
 
     min_pass_rate: Proportion | None = Field(
         default=None, description="Share of the cases that must pass; empty: each test's own default."
@@ -52,15 +51,14 @@ def _make_model() -> Any:
         text = f"{probe.summary} Each has a name of its own."
         fields[name] = (named, Field(default_factory=dict, description=text))
     for name, probes in members.items():
-        config = ConfigDict(extra="forbid", frozen=True, title=name.title())
-        model = create_model(name.title(), __config__=config, **probes)
+        model = create_model(name.title(), __base__=UserSettings, **probes)
         fields[name] = (model, Field(default_factory=model, description=f"Tests of {name}; empty ones do not run."))
-    return create_model("Tests", __config__=ConfigDict(extra="forbid", frozen=True, title="Tests"), **fields)
+    return create_model("Tests", __base__=UserSettings, **fields)
 
 
 if TYPE_CHECKING:
 
-    class Tests(BaseModel):
+    class Tests(UserSettings):
         """Which tests run, by category, each with its settings."""
 
         defaults: Defaults

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from contrapose.tasks.core.registry import names
 from contrapose.tasks.core.secrets import holds_password
+from contrapose.tasks.core.user_settings import UserSettings
 
 FIELDS = (
     *("text", "context", "options", "answer", "items", "relevant", "system", "tools"),
@@ -26,10 +27,10 @@ PLACE = {"source", "slice_by"}
 """Settings that decide no case: the same rows may lie elsewhere."""
 
 
-class DataSettings(BaseModel):
+class DataSettings(UserSettings):
     """A data source. A plain string stands for `{source: <string>}`."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, title="Data")
+    model_config = ConfigDict(title="Data")
 
     every_column: ClassVar[bool] = False
     """Whether columns that no sample has are read as well."""

@@ -6,12 +6,13 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, StringConstraints
+from pydantic import BeforeValidator, ConfigDict, Field, FiniteFloat, StringConstraints
 
 from contrapose.tasks.core.chats import Message, chat_of, transcript
 from contrapose.tasks.core.errors import ConfigError, suggest_name
 from contrapose.tasks.core.model_files import existing_folder
 from contrapose.tasks.core.registry import names
+from contrapose.tasks.core.user_settings import UserSettings
 
 
 def _whole_or_auto(value: object) -> object:
@@ -27,10 +28,8 @@ BatchSize = Annotated[
 """Prompts that a local model reads at once; one message, not one for each member of the union."""
 
 
-class Generation(BaseModel):
+class Generation(UserSettings):
     """How replies are generated. The defaults are greedy: the same prompt gives the same reply."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, title="Generation")
 
     max_new_tokens: int = Field(default=32, ge=1, le=32768, description="Longest reply, in tokens.")
     temperature: FiniteFloat | None = Field(
@@ -47,19 +46,17 @@ LONGEST_SHOT = 20_000
 ShotText = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_SHOT, pattern=r"\S")]
 
 
-class Shot(BaseModel):
+class Shot(UserSettings):
     """An example that stands before every prompt: what was asked, and what was answered."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, title="Example", hide_input_in_errors=True)
+    model_config = ConfigDict(title="Example", hide_input_in_errors=True)
 
     user: ShotText = Field(description="What is asked.")
     assistant: ShotText = Field(description="What is answered.")
 
 
-class ModelSpec(BaseModel):
+class ModelSpec(UserSettings):
     """A model and everything that could change its answers."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str
     args: Mapping[str, Any] = Field(default_factory=dict)

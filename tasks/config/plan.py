@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from importlib import metadata
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from contrapose.tasks.config.chosen_tests import named_tests, settings_of
 from contrapose.tasks.config.data_settings import DataSettings, data_of
@@ -18,6 +18,7 @@ from contrapose.tasks.core import registry
 from contrapose.tasks.core.errors import ConfigError, Problems
 from contrapose.tasks.core.outcome import LimitedBy
 from contrapose.tasks.core.provider import AnswersOnly
+from contrapose.tasks.core.user_settings import UserSettings
 from contrapose.tasks.probes.answers.settings import LEAST_CONTROLS
 from contrapose.tasks.probes.base import ProbeSettings
 from contrapose.tasks.probes.prompt_settings import PromptSettings, ReadSettings
@@ -26,10 +27,8 @@ NOT_CALIBRATED = "default, not calibrated"
 SET = "set for this run"
 
 
-class Plan(BaseModel):
+class Plan(UserSettings):
     """One selected test with all settings resolved."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     test: str
     settings: dict[str, Any]

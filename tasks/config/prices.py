@@ -9,17 +9,16 @@ from datetime import date
 from functools import cache
 from importlib.resources import files
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
+from pydantic import Field, FiniteFloat
 
 from contrapose.tasks.core.records import Usage
+from contrapose.tasks.core.user_settings import UserSettings
 
 SNAPSHOT = re.compile(r"-\d{4}-\d{2}-\d{2}$")
 
 
-class Price(BaseModel):
+class Price(UserSettings):
     """Price of a model's tokens; also the configuration's key `price`."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, title="Price")
 
     input: FiniteFloat = Field(ge=0, description="US dollars per million tokens read.")
     output: FiniteFloat = Field(ge=0, description="US dollars per million tokens written.")

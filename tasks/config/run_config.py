@@ -6,7 +6,6 @@ import re
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -23,6 +22,7 @@ from contrapose.tasks.config.prices import Price
 from contrapose.tasks.core import registry
 from contrapose.tasks.core.reply_outcomes import AskedAgain
 from contrapose.tasks.core.secrets import holds_password
+from contrapose.tasks.core.user_settings import UserSettings
 from contrapose.tasks.probes.prompt_settings import MOST_WORDINGS
 
 LimitFrom = Literal["bundled", "suite", "given"]
@@ -44,10 +44,10 @@ NOISE_SAMPLES = 50
 """Samples of a test that are asked once more at an endpoint."""
 
 
-class RunnerArgs(BaseModel):
+class RunnerArgs(UserSettings):
     """What the runner has at its disposal."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, title="Runner")
+    model_config = ConfigDict(title="Runner")
 
     workers: int | None = Field(
         default=None,
@@ -79,11 +79,11 @@ class RunnerArgs(BaseModel):
         return self
 
 
-class RunConfig(BaseModel):
+class RunConfig(UserSettings):
     """What a run does: which model, which tests, on which data, and how strictly."""
 
     # An error's text ends in Prefect's database: it must not repeat what somebody mistyped into a form.
-    model_config = ConfigDict(extra="forbid", frozen=True, title="Run", hide_input_in_errors=True)
+    model_config = ConfigDict(title="Run", hide_input_in_errors=True)
 
     suite: str = Field(default="custom", pattern=r"^[\w.-]{1,80}$", description="Name of this configuration.")
     model: str = Field(

@@ -12,13 +12,14 @@ from typing import Annotated, Any, ClassVar, Literal, Protocol, Self
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat
+from pydantic import Field, FiniteFloat
 
 from contrapose.tasks.core.errors import ConfigError, suggest_name
 from contrapose.tasks.core.records import Case, FollowUp, Likelihoods, Sample, Score, Side, TextSample, Trial
+from contrapose.tasks.core.user_settings import UserSettings
 from contrapose.tasks.probes.known_errors import Measured
 from contrapose.tasks.probes.panels import Picture
-from contrapose.tasks.probes.values import Guess, all_or_nothing, refuse_truth
+from contrapose.tasks.probes.values import Guess, all_or_nothing
 
 Embed = Callable[[Sequence[str]], np.ndarray]
 """Texts to unit vectors, shape (n, dimensions), float32."""
@@ -29,7 +30,7 @@ Embeds = Literal["none", "without_options", "all"]
 ColumnType = Literal["string", "float", "int", "bool"]
 Value = str | float | int | bool | None
 """What a row holds in a column."""
-Proportion = Annotated[FiniteFloat, Field(ge=0, le=1), BeforeValidator(refuse_truth)]
+Proportion = Annotated[FiniteFloat, Field(ge=0, le=1)]
 """A setting from 0 to 1."""
 
 
@@ -99,10 +100,8 @@ class Criterion:
     """Whether it rests on known answers, beside which the documents' pass rate has a gate only where one is set."""
 
 
-class ProbeSettings(BaseModel):
+class ProbeSettings(UserSettings):
     """Settings that every probe has; each probe adds its own in a subclass."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     of_scoring: ClassVar[frozenset[str]] = frozenset()
     """Names of the settings that say how replies are read and judged; the other ones decide what is asked."""

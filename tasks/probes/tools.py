@@ -27,13 +27,15 @@ from contrapose.tasks.probes.base import (
     control_of,
     unscored_score,
 )
-from contrapose.tasks.probes.choices import RIGHT_RATE, right_rate
+from contrapose.tasks.probes.choices import RIGHT_ANSWER, RIGHT_RATE, right_rate
 from contrapose.tasks.probes.edits.base import reworded_control
 from contrapose.tasks.probes.prompt_settings import PromptSettings, prompts_for
 from contrapose.tasks.probes.values import numbers, where
 
 LISTS, RENAMED = "tool_lists", "renamed_tools"
 """Keys of a case's details, as JSON: the names of the tools before and after the change, and old names by new ones."""
+LONGEST_CALLS = 300
+"""Characters of the right calls that are compared with those of other rows."""
 COLUMNS: Mapping[str, Column] = {
     "option_count": Column("int", "Tools to choose from.", "1"),
     "place_before": Column("int", "Place of the first called tool in the unchanged list, from 1.", "1"),
@@ -42,6 +44,7 @@ COLUMNS: Mapping[str, Column] = {
     "other_words": Column("bool", "Whether the calls are the same, and the words are not; missing of other calls."),
     "right_before": Column("bool", "Whether the calls to the unchanged prompt are the right ones."),
     "right_after": Column("bool", "Whether the calls to the changed prompt are the right ones."),
+    RIGHT_ANSWER: Column("string", "The right calls, an accepted answer a line; missing where none is known."),
 }
 EXPLANATIONS: Mapping[str, str] = {
     "kept_place": "Share of the pairs of replies that call another tool at the same place: the position decides.",
@@ -166,7 +169,7 @@ class ToolOrder(_ToolProbe):
     """Offer the same tools in another order."""
 
     name: ClassVar[str] = "tool_order"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     summary: ClassVar[str] = "Offers the same tools in another order: the calls should stay."
     labels: ClassVar[Mapping[str, str]] = {"kept_place": "tools called for their place"}
 
@@ -189,7 +192,7 @@ class ToolNames(_ToolProbe):
     """Offer the same tools under other names."""
 
     name: ClassVar[str] = "tool_names"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     summary: ClassVar[str] = "Gives the tools other names: the calls should stay."
     settings_type: ClassVar[type[ToolSettings]] = ToolNamesSettings
     _renames: ClassVar[bool] = True
@@ -272,6 +275,7 @@ def _score(trial: Trial) -> Score:
             "other_words": first.text.split() != second.text.split() if same else None,
             "right_before": _is_right(case, first.calls, ordered=ordered),
             "right_after": _is_right(case, calls, ordered=ordered),
+            RIGHT_ANSWER: "\n".join(dict.fromkeys(map(_in_one_line, _accepted(case)))) or None,
         },
     )
 
@@ -281,7 +285,17 @@ def _place(calls: Sequence[ToolCall], names: Sequence[str]) -> int | None:
     return names.index(calls[0].name) + 1 if calls and calls[0].name in names else None
 
 
+def _accepted(case: Case) -> list[list[ToolCall]]:
+    """Return the calls of each accepted answer."""
+    return [known for answer in case.answers if (known := read_calls(answer))]
+
+
 def _is_right(case: Case, calls: Sequence[ToolCall], *, ordered: bool) -> bool | None:
     """Return whether calls are those of an accepted answer; None where none is known."""
-    accepted = [known for answer in case.answers if (known := read_calls(answer))]
+    accepted = _accepted(case)
     return any(same_calls(known, calls, ordered=ordered) for known in accepted) if accepted else None
+
+
+def _in_one_line(calls: Sequence[ToolCall]) -> str:
+    """Return calls as text without line breaks, cut at `LONGEST_CALLS`; their order does not matter."""
+    return " ".join("; ".join(sorted(map(str, calls))).split())[:LONGEST_CALLS]

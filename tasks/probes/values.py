@@ -23,13 +23,6 @@ def gate_above(chance: float) -> float:
     return chance + ABOVE_CHANCE * (1 - chance)
 
 
-def refuse_truth(value: Any) -> Any:
-    """Return a value, or raise ValueError where it is true or false, which pydantic reads as 1 or 0."""
-    if isinstance(value, bool):
-        raise ValueError("true or false; expected a number")
-    return value
-
-
 class Guess(NamedTuple):
     """The rate that a model reaches which knows nothing."""
 

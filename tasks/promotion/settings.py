@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import ConfigDict, Field, field_validator
 
 from contrapose.tasks.config.hosts import origin_of, refuse_forbidden
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.secrets import holds_password
+from contrapose.tasks.core.user_settings import UserSettings
 
 BLOCK = "contrapose-webhook-secret"
 """Prefect Secret block that is looked in where the environment holds no secret."""
 
 
-class Promotion(BaseModel):
+class Promotion(UserSettings):
     """What follows a decision; left as it is, nothing but the event `contrapose.verdict`."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, title="Promotion", hide_input_in_errors=True)
+    model_config = ConfigDict(hide_input_in_errors=True)
 
     mlflow_alias: str = Field(
         default="",

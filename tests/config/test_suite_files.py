@@ -205,7 +205,7 @@ def test_the_batch_size_is_a_number_or_auto(given: object, read: object) -> None
     assert RunConfig().batch_size == "auto"
 
 
-@pytest.mark.parametrize("given", [0, 4097, "auto:4", True, 1.5, None])
+@pytest.mark.parametrize("given", [0, 4097, "auto:4", 1.5, None])
 def test_any_other_batch_size_is_refused_with_one_message(given: object) -> None:
     with pytest.raises(ConfigError, match=r"batch_size: .*; expected a whole number from 1 to 4096, or auto\. Correct"):
         load_config("quickstart", {"batch_size": given})
@@ -216,6 +216,26 @@ def test_a_price_and_limits_are_read(tmp_path: Path) -> None:
     config, _ = load_config(written(tmp_path, text))
     assert (config.price.input, config.price.output) == (1.5, 2)
     assert (config.max_calls, config.max_tokens, config.max_cost) == (10, 2000, 0.5)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "limit: yes",
+        "seed: on",
+        "batch_size: yes",
+        "max_cost: true",
+        "price: {input: true, output: 1}",
+        "gen_kwargs: {max_new_tokens: true}",
+        "tests: {sensitivity: {add_negation: {limit: yes}}}",
+        "tests: {sensitivity: {add_negation: {min_pass_rate: on}}}",
+        "tests: {sensitivity: {add_negation: {threshold: [true, 2]}}}",
+        "tests: {sensitivity: {add_negation: {threshold: {loss: [false, 2]}}}}",
+    ],
+)
+def test_true_and_false_are_no_numbers(tmp_path: Path, line: str) -> None:
+    with pytest.raises(ConfigError, match="true or false; expected a number"):
+        load_config(written(tmp_path, f"{line}\n"))
 
 
 @pytest.mark.parametrize("key", ["max_calls", "max_tokens", "max_cost", "price.input"])

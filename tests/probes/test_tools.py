@@ -6,6 +6,7 @@ import json
 import random
 from typing import Any
 
+import pandas as pd
 import pytest
 from embedders import embed_nothing
 
@@ -226,3 +227,27 @@ def test_a_template_of_other_messages_is_refused(prompt: Any) -> None:
 def test_the_lists_of_tools_are_kept_for_the_score() -> None:
     case = case_of("tool_order", sample_of(*NAMES))
     assert json.loads(case.details["tool_lists"])[0] == list(NAMES)
+
+
+@pytest.mark.parametrize(
+    ("right", "chance", "constant"),
+    [
+        ([{"to": "Ann"}, {"to": "Ann"}, {"to": "Ann"}], 1, 'send_money(to="Ann")'),
+        ([{"to": "Ann"}, {"to": "Ann"}, {"to": "Ben"}], 2 / 3, 'send_money(to="Ann")'),
+        ([{"to": "Ann"}, {"to": "Ben"}, {"to": "Eve"}], 1 / 3, ""),
+    ],
+)
+@pytest.mark.parametrize("test", ["tool_order", "tool_names"])
+def test_same_calls_for_every_row_reach_the_share_of_the_most_frequent_right_calls(
+    test: str, right: list[dict[str, str]], chance: float, constant: str
+) -> None:
+    chosen: Any = probe(test)
+    rows = []
+    for arguments in right:
+        answer = json.dumps([{"name": "send_money", "arguments": arguments}])
+        case = case_of(test, sample_of(*NAMES, answers=(answer,)))
+        score = score_of(test, case, reply("send_money", **arguments), reply("send_money", **arguments))
+        rows.append({"answer_known": True, "control": False, **score.columns})
+    (criterion,) = chosen.criteria(pd.DataFrame(rows), chosen.settings_type())
+    assert (criterion.chance, criterion.constant) == (pytest.approx(chance), constant)
+    assert criterion.wanted == pytest.approx(max(0.5, chance + 0.1 * (1 - chance)))

@@ -7,11 +7,12 @@ from functools import cache
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, TypeAdapter
+from pydantic import AfterValidator, BeforeValidator, Field, FiniteFloat, TypeAdapter
 
 from contrapose.tasks.core.chats import chat_of
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Likelihoods, LossOf, TextSample
+from contrapose.tasks.core.user_settings import UserSettings
 from contrapose.tasks.probes.base import Embeds, Proportion
 from contrapose.tasks.probes.prompt_settings import OwnPromptSettings
 
@@ -35,10 +36,8 @@ LEAST_CONTROLS = 20
 """Samples with a scored control from which a scorer's band can be taken."""
 
 
-class Thresholds(BaseModel):
+class Thresholds(UserSettings):
     """A band for each scorer; empty where none is known, which leaves the scorer's rows without a score."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, title="Thresholds")
 
     embedding: Band | None = Field(default=DOCUMENTED, description="Of 1 - cosine of the replies.")
     loss: Band | None = Field(default=DOCUMENTED, description="Of the change in loss of the old reply, in nats.")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from contrapose.tasks.core.records import Likelihoods
 from contrapose.tasks.core.user_functions import function_version
+from contrapose.tasks.core.user_settings import UserSettings
 from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.base import Embeds, Proportion
 
@@ -20,10 +21,8 @@ DEFAULT_RIGHT = 0.7
 """Gate of the right answers after the change where neither the test nor the run sets one."""
 
 
-class Becomes(BaseModel):
+class Becomes(UserSettings):
     """The answer should become that of a column."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, title="Becomes")
 
     becomes: str = Field(min_length=1, description="Column with the right answer to the changed prompt.")
 
