@@ -148,11 +148,6 @@ def test_likelihoods_that_cannot_be_used_leave_the_trial_unscored(given: tuple[f
     assert (score.value, score.passed) == (None, None)
 
 
-@pytest.mark.parametrize("score", [answered("A", "B"), weighed((-1.0, -2.0), (-2.0, -1.0)), weighed(None, None)])
-def test_only_declared_columns_are_written(score: Score) -> None:
-    assert set(score.columns) <= set(OrderBias.columns)
-
-
 def figures_of(*scores: Score) -> dict[str, Any]:
     return figured(PROBE, [dict(score.columns) for score in scores])
 

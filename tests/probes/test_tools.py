@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from typing import Any
 
@@ -221,8 +220,3 @@ def test_options_and_templates_are_about_the_last_message() -> None:
 def test_a_template_of_other_messages_is_refused(prompt: Any) -> None:
     with pytest.raises(ValueError, match="expected"):
         ToolNamesSettings(prompt=prompt)
-
-
-def test_the_lists_of_tools_are_kept_for_the_score() -> None:
-    case = case_of("tool_order", sample_of(*NAMES))
-    assert json.loads(case.details["tool_lists"])[0] == list(NAMES)
