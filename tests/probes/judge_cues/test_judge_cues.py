@@ -220,26 +220,9 @@ def test_a_verdict_on_a_cue_is_corrected_for_all_gates() -> None:
 
 
 PIECES = (
-    *(
-        "One thing.", "Another, e.g. this!", "Dr. Ann left at 5 p.m. today.", "Why?", "你好。世界很大！",
-        "¿Qué tal? Bien.",
-    ),
-    *(
-        "\n",
-        "\n\n",
-        " ",
-        "\r\n",
-        "\t",
-        "    x = 1.",
-        "```",
-        "```py",
-        "~~~",
-        "- item",
-        "1. first",
-        "| a | b |",
-        "# Head",
-    ),
-    *("> quote.", "a|b", "مرحبا؟ نعم.", "…", '"Yes." She', "* * *", "i.", "\u2028", "\x0b"),
+    "One thing.", "Another, e.g. this!", "Dr. Ann left at 5 p.m. today.", "Why?", "你好。世界很大！", "¿Qué tal? Bien.",
+    "\n", "\n\n", " ", "\r\n", "\t", "    x = 1.", "```", "```py", "~~~", "- item", "1. first", "| a | b |", "# Head",
+    "> quote.", "a|b", "مرحبا؟ نعم.", "…", '"Yes." She', "* * *", "i.", "\u2028", "\x0b",
 )  # fmt: skip
 TEXTS = st.one_of(
     st.text(), st.lists(st.sampled_from(PIECES)).map("".join), st.lists(st.sampled_from(PIECES)).map("\n".join)
