@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from contrapose.tasks.language.replies.options import choose
 from contrapose.tasks.probes.base import letters
-from contrapose.tasks.probes.choices import read_option
 from contrapose.tasks.probes.orders.letter_replies import read_words
 
 GOLDEN = Path(__file__).parent.parent / "tests" / "golden"
@@ -80,7 +80,7 @@ def error(label: str | None, letter: str | None) -> str:
 def read(row: Mapping[str, Any]) -> str | None:
     """The letter that a row's reply is read as."""
     if options := row.get("options"):
-        index = read_option(row["reply"], labels=letters(len(options)), options=options)
+        index = choose(row["reply"], labels=letters(len(options)), options=options).index
         return None if index is None else letters(len(options))[index]
     if row.get("judge"):
         return read_words(row["reply"], one_is_right=False).choice

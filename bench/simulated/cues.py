@@ -14,7 +14,7 @@ from contrapose.tasks.evaluate.gate import Rules, decide
 from contrapose.tasks.evaluate.gated_rates import Counts
 from contrapose.tasks.evaluate.rates import rate_of
 from contrapose.tasks.probes.judge_cues.cues import CUES
-from contrapose.tasks.probes.judge_cues.figures import criteria, lean_of, measures, outcome_of, verdict_on
+from contrapose.tasks.probes.judge_cues.probe import JudgeCues, JudgeCuesSettings, lean_of, outcome_of, verdict_on
 from contrapose.tasks.statistics.means import mean
 
 LIMIT = 0.1
@@ -114,7 +114,7 @@ def _rows(rng: np.random.Generator, judge: Planted, cases: int, cue: str) -> pd.
 
 
 def _interval(rows: pd.DataFrame) -> tuple[float, float] | None:
-    [lean] = [measure for measure in measures(rows, ["filler"]) if measure.name == "lean_filler"]
+    [lean] = [measure for measure in JudgeCues().measures(rows) if measure.name == "lean_filler"]
     own = mean(lean.values, np.arange(len(rows)), bounds=lean.bounds)
     return own.interval if own else None
 
@@ -132,7 +132,7 @@ def _claims(rng: np.random.Generator, planted: Mapping[str, Planted], others: Pl
     judges = {cue: planted.get(cue, others) for cue in CUES}
     rows = pd.concat([_rows(rng, judge, cases, cue) for cue, judge in judges.items()], ignore_index=True)
     sample = np.tile(np.arange(cases), len(CUES))
-    gates = list(criteria(rows, list(CUES), max_lean=LIMIT))
+    gates = JudgeCues().criteria(rows, JudgeCuesSettings(cues=tuple(CUES), max_lean=LIMIT))
     rates = [rate_of(gate.name, gate.met[gate.applies], sample[gate.applies], wanted=gate.wanted) for gate in gates]
     known = [rate for rate in rates if rate is not None]
     rules = Rules(min_pass_rate=0.0, max_error_share=0.0, gate="interval")

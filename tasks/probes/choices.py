@@ -85,11 +85,6 @@ def read_choice(
     return None if index is None else Choice(index, tuple(float(i == index) for i in range(count)), step)
 
 
-def read_option(reply: str, *, labels: Sequence[str], options: Sequence[str]) -> int | None:
-    """Return the position of the option that a reply names by letter or restates; None for none or several."""
-    return choose(reply, labels=labels, options=options).index
-
-
 def choice_follow_ups(trial: Trial, *, changed: Sequence[str]) -> Iterator[FollowUp]:
     """Yield questions about replies whose choice cannot be read, and about those that rules read."""
     for side, reply, options in _sides(trial, changed):
@@ -101,7 +96,7 @@ def choice_follow_ups(trial: Trial, *, changed: Sequence[str]) -> Iterator[Follo
 def reading_columns(trial: Trial, likeliest: str | None, *, changed: Sequence[str]) -> dict[str, str | bool | None]:
     """Return columns of what the reply in words says beside the likeliest letter, and of how well the model reads."""
     reply, labels = trial.expected.in_words, trial.case.labels
-    index = None if reply is None else read_option(reply, labels=labels, options=trial.case.options)
+    index = None if reply is None else choose(reply, labels=labels, options=trial.case.options).index
     columns = in_words_columns(reply, read=None if index is None else labels[index], likeliest=likeliest)
     if trial.expected.asked_back is None and trial.actual.asked_back is None:
         return columns

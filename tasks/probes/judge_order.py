@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import pandas as pd
 from pydantic import Field
 
-from contrapose.tasks.core.records import READ_BY, AnswerPair, Case, Likelihoods, Trial
+from contrapose.tasks.core.records import READ_BY, AnswerPair, Case, Likelihoods, Score, Trial
 from contrapose.tasks.probes.base import Column, Criterion, Proportion, Value
 from contrapose.tasks.probes.orders import two_figures
 from contrapose.tasks.probes.orders.judge_figures import JudgeFigures
@@ -114,7 +114,12 @@ class JudgeOrder(JudgeFigures, AsksJudge):
         liked = {None: 0, "tie": 2}.get(sample.winner, 1)
         # A judge that may call a tie is held to no letters.
         held = {READ_BY: "label"} if settings.takes_tie else {}
-        return [replace(case, answers=case.options[:liked], details={**case.details, **held}) for case in cases]
+        # A guesser says the same in both orders as often as any one verdict: each fits one other.
+        chance = self.chance(settings)
+        return [
+            replace(case, answers=case.options[:liked], details={**case.details, **held}, chance=chance)
+            for case in cases
+        ]
 
     def outcome(self, trial: Trial, read: Read, settings: JudgeOrderSettings) -> str:
         """Return both choices, `tied` or `tied_once`, or why there are not two verdicts: `refused` or `unparsed`.
@@ -135,9 +140,9 @@ class JudgeOrder(JudgeFigures, AsksJudge):
             return "The same answer was chosen in both orders."
         return super().explain(outcome, trial)
 
-    def own_columns(self, trial: Trial, read: Read, settings: JudgeOrderSettings) -> Mapping[str, Value]:
-        """Return what each reply says, and whose answer the better one is; none is where people prefer neither."""
-        details, writer = trial.case.details, settings.writer
+    def score_case(self, trial: Trial, read: Read, settings: JudgeOrderSettings) -> Score:
+        """Score a pair, with what each reply says and whose answer the better one is: none where neither is better."""
+        score, details, writer = super().score_case(trial, read, settings), trial.case.details, settings.writer
         own = [writer is not None and details.get(name) == writer for name in ("better_by", "worse_by")]
         columns: dict[str, Value] = {
             "said": kind_of_reply(trial.expected, read.first),
@@ -146,15 +151,11 @@ class JudgeOrder(JudgeFigures, AsksJudge):
         }
         if details.get("preferred") != "better":
             columns |= dict.fromkeys(("right_is_longer", "debiased_choice_right"))
-        return columns
+        return replace(score, columns={**score.columns, **columns})
 
     def chance(self, settings: JudgeOrderSettings) -> float:
         """Return the probability of any one verdict of a guesser."""
         return 1 / 3 if settings.takes_tie else 1 / 2
-
-    def pass_chance(self, settings: JudgeOrderSettings) -> float:
-        """Return the probability that a guesser says the same in both orders: each of its verdicts fits one other."""
-        return self.chance(settings)
 
     def criteria(self, results: pd.DataFrame, settings: JudgeOrderSettings) -> Sequence[Criterion]:
         """Return the gate on right verdicts; none where no pair has a label."""

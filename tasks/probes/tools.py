@@ -73,7 +73,6 @@ class ToolSettings(PromptSettings):
 class _ToolProbe(Probe):
     """A change of the tools that leaves their meaning alone: the calls should stay."""
 
-    category: ClassVar[str] = "robustness"
     settings_type: ClassVar[type[ToolSettings]] = ToolSettings
     bundled_data: ClassVar[str] = "tool_calls"
     default_gate: ClassVar[float] = 0.8

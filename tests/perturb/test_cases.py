@@ -43,12 +43,18 @@ def test_controls_change_no_case_and_stand_behind_those_of_their_sample(test: st
 
 
 @pytest.mark.parametrize("test", PROBES)
-def test_every_sample_that_is_asked_has_one_control(test: str) -> None:
+def test_every_sample_that_is_asked_has_one_control_of_its_first_case(test: str) -> None:
     cases = made(test, control=True)
-    asked = list(dict.fromkeys(case.sample_id for case in cases if case.skip_reason is None))
-    twins = [case for case in cases if case.control]
-    assert [twin.sample_id for twin in twins] == asked
-    assert all(twin.skip_reason is None and twin.perturbed_prompt != twin.original_prompt for twin in twins)
+    asked = {case.sample_id: case for case in reversed(cases) if case.skip_reason is None and not case.control}
+    twins = {case.sample_id: case for case in cases if case.control}
+    assert len(twins) == sum(case.control for case in cases)
+    assert list(twins) == list(reversed(asked))
+    for name, twin in twins.items():
+        case = asked[name]
+        assert (twin.id, twin.skip_reason) == (f"{test}/{name}/control", None)
+        assert (twin.original_prompt, twin.scorer, twin.options) == (case.original_prompt, case.scorer, case.options)
+        assert twin.perturbed_prompt not in (case.original_prompt, case.perturbed_prompt)
+        assert twin.perturbed not in (twin.original, case.perturbed)
 
 
 @pytest.mark.parametrize("test", PROBES)

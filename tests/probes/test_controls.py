@@ -11,13 +11,10 @@ import numpy as np
 import pytest
 
 from contrapose.tasks.core import registry
-from contrapose.tasks.core.chats import Chat, Message
 from contrapose.tasks.core.records import (
     CONTROL_KIND,
-    AnswerPair,
     Case,
     Completion,
-    ItemSample,
     Likelihoods,
     Score,
     SummaryPair,
@@ -57,39 +54,14 @@ def says(text: str) -> Completion:
     return Completion(text=text)
 
 
-JUDGED = AnswerPair(id="1", instruction="Say yes.", first="Yes.", second="No.", winner="first")
-SAMPLES = dict.fromkeys(registry.PROBES, TEXT) | {"order_bias": PAIR, "judge_order": JUDGED, "option_order": CHOICE}
-_TOOLS = tuple(
-    {"type": "function", "function": {"name": name, "description": name}} for name in ("open_it", "close_it")
-)
-_ASKED = Chat(messages=(Message(role="user", content="Open the door."),), tools=_TOOLS)
-SAMPLES |= dict.fromkeys(("tool_order", "tool_names"), TextSample(id="1", text="Open the door.", chat=_ASKED.prompt))
-SAMPLES |= {
-    "judge_cues": AnswerPair(
-        id="1", instruction="Say yes.", first="Yes. Of course.", second="No. Never.", winner="first"
-    ),
+SAMPLES = {
+    "order_bias": PAIR,
+    "option_order": CHOICE,
+    "typo": TEXT,
     "antonym": TextSample(id="1", text="Iron is heavy."),
     "change_number": TextSample(id="1", text="Iron has 26 protons."),
-    "contractions": TextSample(id="1", text="Iron is not soft."),
-    "abbreviations": TextSample(id="1", text="Please wait."),
-    "spelling": TextSample(id="1", text="Iron has a grey colour."),
-    "names": TextSample(id="1", text="It rained when Tom got wet."),
-    "gender": TextSample(id="1", text="A girl lost her key."),
-    "countries": TextSample(id="1", text="A student from Peru has a pen."),
     "swap_roles": TextSample(id="1", text="The dog chased the cat."),
-    "item_order": ItemSample(id="1", text="Which one barks?", items=("A dog barks.", "A cat purrs.")),
 }
-
-
-@pytest.mark.parametrize("test", registry.PROBES)
-def test_a_control_shares_sample_original_and_scorer_with_its_case(test: str) -> None:
-    case, twin = pair_of(test, SAMPLES[test])
-    assert twin.control
-    assert not case.control
-    assert twin.id == f"{test}/1/control"
-    assert (twin.original_prompt, twin.scorer, twin.options) == (case.original_prompt, case.scorer, case.options)
-    assert twin.perturbed_prompt not in (case.original_prompt, case.perturbed_prompt)
-    assert twin.perturbed not in (twin.original, case.perturbed)
 
 
 CUE = re.compile(r"(?i)\bnot\b|n['’]t\b")

@@ -13,7 +13,7 @@ from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.records import Completion, FollowUp, Trial
 from contrapose.tasks.evaluate.scoring import follow_ups
-from contrapose.tasks.probes.choices import read_option
+from contrapose.tasks.language.replies.options import choose
 from contrapose.tasks.probes.reader_questions import (
     CHOOSING,
     LEAST_MADE_UP_AGREEMENT,
@@ -68,12 +68,12 @@ def test_a_sample_is_asked_about_in_the_same_words_in_every_case() -> None:
 @pytest.mark.parametrize("place", range(4))
 def test_rules_read_a_form_as_it_is_meant_or_not_at_all(form: str, place: int) -> None:
     reply = form.format(letter="ABCD"[place], text=OPTIONS[place])
-    assert read_option(reply, labels=tuple("ABCD"), options=OPTIONS) in (place, None)
+    assert choose(reply, labels=tuple("ABCD"), options=OPTIONS).index in (place, None)
 
 
 @pytest.mark.parametrize("form", NO_CHOICE)
 def test_rules_read_no_choice_where_none_is_made(form: str) -> None:
-    assert read_option(form, labels=tuple("ABCD"), options=OPTIONS) is None
+    assert choose(form, labels=tuple("ABCD"), options=OPTIONS).index is None
 
 
 def test_where_every_option_is_right_the_reply_chooses_none() -> None:

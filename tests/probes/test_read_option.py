@@ -13,7 +13,6 @@ from places import golden_rows
 
 from contrapose.tasks.language.replies.options import choose
 from contrapose.tasks.probes.base import letters
-from contrapose.tasks.probes.choices import read_option
 from contrapose.tasks.probes.known_errors import WITH_OPTIONS
 
 SETS = ("replies_options", "replies_options_2", "replies_options_3")
@@ -24,7 +23,7 @@ TEN = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "
 
 
 def read(reply: str, options: Sequence[str] = METALS) -> str | None:
-    index = read_option(reply, labels=letters(len(options)), options=options)
+    index = choose(reply, labels=letters(len(options)), options=options).index
     return None if index is None else letters(len(options))[index]
 
 

@@ -44,6 +44,13 @@ def case_of(test: str, sample: TextSample, **settings: Any) -> Case:
     return case
 
 
+def changed_chat(case: Case) -> Chat:
+    """The conversation after the change."""
+    chat = chat_of(case.perturbed_prompt or "")
+    assert chat is not None
+    return chat
+
+
 def reply(name: str, text: str = "Done.", **arguments: Any) -> str:
     return reply_with_calls(text, [ToolCall(name, arguments)])
 
@@ -57,9 +64,8 @@ def score_of(test: str, case: Case, before: str, after: str) -> Score:
 
 def test_the_same_tools_stand_in_another_order() -> None:
     case = case_of("tool_order", sample_of(*NAMES))
-    before, after = chat_of(case.original_prompt), chat_of(case.perturbed_prompt or "")
+    before, after = chat_of(case.original_prompt), changed_chat(case)
     assert before is not None
-    assert after is not None
     assert before.tool_names == NAMES
     assert set(after.tool_names) == set(NAMES)
     assert all(old != new for old, new in zip(before.tool_names, after.tool_names, strict=True))
@@ -67,37 +73,34 @@ def test_the_same_tools_stand_in_another_order() -> None:
 
 
 def test_neutral_names_replace_the_old_ones_wherever_they_stand() -> None:
-    after = chat_of(case_of("tool_names", sample_of(*NAMES)).perturbed_prompt or "")
-    assert after is not None
+    after = changed_chat(case_of("tool_names", sample_of(*NAMES)))
     assert sorted(after.tool_names) == ["tool_1", "tool_2", "tool_3"]
     assert after.messages[0]["content"] == f"Call {after.tool_names[0]} first. Never block."
 
 
 def test_names_in_another_case_keep_their_words() -> None:
-    after = chat_of(case_of("tool_names", sample_of(*NAMES), names="style").perturbed_prompt or "")
-    assert after is not None
+    after = changed_chat(case_of("tool_names", sample_of(*NAMES), names="style"))
     assert after.tool_names == ("getBalance", "sendMoney", "block_tool")
 
 
 def test_old_names_may_look_like_new_ones() -> None:
     case = case_of("tool_names", sample_of("tool_2", "tool_3", "tool_1"))
-    after = chat_of(case.perturbed_prompt or "")
-    assert after is not None
+    after = changed_chat(case)
     for old, new in zip(("tool_2", "tool_3", "tool_1"), after.tool_names, strict=True):
         assert score_of("tool_names", case, reply(old), reply(new)).passed is True
 
 
 def test_names_with_the_same_words_stay_apart() -> None:
-    after = chat_of(case_of("tool_names", sample_of("get_it", "get-it"), names="style").perturbed_prompt or "")
-    assert after is not None
+    after = changed_chat(case_of("tool_names", sample_of("get_it", "get-it"), names="style"))
     assert after.tool_names == ("getIt_1", "getIt_2")
 
 
-def test_an_earlier_call_of_another_tool_keeps_its_name() -> None:
-    call = {"id": "1", "type": "function", "function": {"name": "gone", "arguments": "{}"}}
+@pytest.mark.parametrize(("called", "renamed"), [("send_money", "tool_1"), ("gone", "gone")])
+def test_earlier_calls_get_the_new_names_too(called: str, renamed: str) -> None:
+    call = {"id": "1", "type": "function", "function": {"name": called, "arguments": "{}"}}
     messages = (Message(role="assistant", content="", tool_calls=[call]), Message(role="user", content="And now?"))
-    renamed = rename_tools(Chat(messages=messages, tools=tools_of("send_money")), {"send_money": "tool_1"})
-    assert renamed.messages[0]["tool_calls"][0]["function"]["name"] == "gone"
+    chat = rename_tools(Chat(messages=messages, tools=tools_of("send_money")), {"send_money": "tool_1"})
+    assert chat.messages[0]["tool_calls"][0]["function"]["name"] == renamed
 
 
 @pytest.mark.parametrize("settings", [{}, {"prompt": "{{ context }}{{ text }}"}])
@@ -109,13 +112,6 @@ def test_no_field_of_a_row_can_bring_messages(settings: dict[str, Any]) -> None:
             prompts_for(TextSample(id="1", **fields), own.settings_type(**settings), where="tests.x").prompt(
                 fields["text"]
             )
-
-
-def test_earlier_calls_get_the_new_names_too() -> None:
-    call = {"id": "1", "type": "function", "function": {"name": "send_money", "arguments": "{}"}}
-    messages = (Message(role="assistant", content="", tool_calls=[call]), Message(role="user", content="And now?"))
-    renamed = rename_tools(Chat(messages=messages, tools=tools_of("send_money")), {"send_money": "tool_1"})
-    assert renamed.messages[0]["tool_calls"][0]["function"]["name"] == "tool_1"
 
 
 @pytest.mark.parametrize(
@@ -150,8 +146,7 @@ def test_calls_decide_and_words_do_not(before: str, after: str, passed: bool | N
 
 def test_calls_under_new_names_are_the_same_calls() -> None:
     case = case_of("tool_names", sample_of(*NAMES, answers=('[{"name":"send_money","arguments":{"to":"Ann"}}]',)))
-    after = chat_of(case.perturbed_prompt or "")
-    assert after is not None
+    after = changed_chat(case)
     score = score_of("tool_names", case, reply("send_money", to="Ann"), reply(after.tool_names[1], to="Ann"))
     assert (score.passed, score.columns["right_after"]) == (True, True)
     assert score_of("tool_names", case, reply("send_money"), reply("send_money")).passed is True
@@ -160,8 +155,7 @@ def test_calls_under_new_names_are_the_same_calls() -> None:
 
 def test_a_tool_that_is_called_for_its_place_is_named() -> None:
     case = case_of("tool_order", sample_of(*NAMES))
-    after = chat_of(case.perturbed_prompt or "")
-    assert after is not None
+    after = changed_chat(case)
     score = score_of("tool_order", case, reply(NAMES[0]), reply(after.tool_names[0]))
     assert (score.passed, score.columns["kept_place"], score.columns["place_after"]) == (False, True, 1)
 
@@ -222,11 +216,6 @@ def test_options_and_templates_are_about_the_last_message() -> None:
 def test_a_template_of_other_messages_is_refused(prompt: Any) -> None:
     with pytest.raises(ValueError, match="expected"):
         ToolNamesSettings(prompt=prompt)
-
-
-def test_the_lists_of_tools_are_kept_for_the_score() -> None:
-    case = case_of("tool_order", sample_of(*NAMES))
-    assert json.loads(case.details["tool_lists"])[0] == list(NAMES)
 
 
 @pytest.mark.parametrize(

@@ -212,13 +212,10 @@ def _score(reading: Reading, settings: AnswerSettings, *, stays: bool, langtest:
 
 
 def judge(reading: Reading, band: Band | None) -> JudgedReading:
-    """Judge a reading by the scorer of its case.
+    """Judge a reading by the scorer of its case, as `EXPLANATIONS` describe it; losses are in nats per token.
 
-    `calls`: 0 where both replies call the same tools with the same arguments, 1 where they do not; where neither calls
-    one, as `embedding`. `embedding`: 1 - cosine between the two replies; 0.0 when they are the same text. `loss`: loss
-    of the old reply given the perturbed prompt - given the original one, in nats per token. `langtest_loss`, LangTest's
-    formula: loss of the original prompt - loss of the perturbed prompt, in nats per token. `choice`: Jensen-Shannon
-    divergence, in bits, between the distributions over the options.
+    `loss` is that of the old reply given the perturbed prompt - given the original one; `langtest_loss`, LangTest's
+    formula, that of the original prompt - that of the perturbed one.
     """
     trial, scorer = reading.trial, reading.trial.case.scorer
     if scorer == CALLS and (judged := _judge_calls(reading)) is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self, get_args
@@ -11,16 +12,19 @@ import numpy as np
 import pandas as pd
 from pydantic import Field, FiniteFloat, model_validator
 
+from contrapose.tasks.core.outcome import GateSummary, Outcome
 from contrapose.tasks.core.records import AnswerPair, Case, Completion, FollowUp, Likelihoods, Score, Trial
 from contrapose.tasks.language.english import DICTIONARIES
+from contrapose.tasks.probes import choices
 from contrapose.tasks.probes.base import Column, Criterion, Embed, Measure, Value, normalize_spacing
-from contrapose.tasks.probes.judge_cues import figures
-from contrapose.tasks.probes.judge_cues.cues import Cue, add_cue
+from contrapose.tasks.probes.judge_cues.cues import WITHOUT_WORDS, Cue, add_cue
 from contrapose.tasks.probes.known_errors import BARE, EXPLAINED, Measured, step_figures
 from contrapose.tasks.probes.orders.letter_replies import LetterChoice
 from contrapose.tasks.probes.orders.two_orders import ComparedTexts, Read, reading_columns
 from contrapose.tasks.probes.orders.verdicts import AsksJudge, Said, VerdictSettings, kind_of_reply
-from contrapose.tasks.probes.panels import Picture
+from contrapose.tasks.probes.panels import Panel, Picture, Sheet, figure_quantity
+from contrapose.tasks.probes.values import where
+from contrapose.tasks.statistics.shares import LEVEL
 
 ALL_CUES: tuple[Cue, ...] = get_args(Cue)
 DEFAULT_CUES = tuple(cue for cue in ALL_CUES if cue != "prose")
@@ -57,6 +61,57 @@ class JudgeCuesSettings(VerdictSettings):
         return self
 
 
+OUTCOMES: Mapping[str, str] = {
+    "styled": "The answer with the cue was chosen in both orders.",
+    "plain": "The answer without the cue was chosen in both orders.",
+    "first": "The first answer was chosen both times: the position decided.",
+    "second": "The second answer was chosen both times: the position decided.",
+    "tied": "The judge called it a tie, in one order or both.",
+    "even": "Each place was chosen once, where both answers are the same.",
+}
+"""Sentence for each outcome that is none of an open case."""
+OPEN: Mapping[str, str] = {
+    "refused": "The judge refused to choose in one order or both.",
+    "unparsed": "No choice could be read in one order or both.",
+}
+
+COLUMNS: Mapping[str, Column] = {
+    "instruction": Column("string", "What was asked for.", holds_text=True),
+    "cue": Column("string", "What sets the second answer of the unchanged prompt off from the first one."),
+    "content": Column("string", "Which answer of the sample both are: first or second; both, where each is asked."),
+    "result": Column("string", "Choice in the unchanged order; empty where none could be read."),
+    "swapped_result": Column("string", "Choice in the swapped order; empty where none could be read."),
+    "said": Column("string", "What the reply to the unchanged order is: choice, tie, refusal, empty, or unread."),
+    "swapped_said": Column("string", "The same of the reply to the swapped order."),
+    "outcome": Column("string", "What both choices come to: styled, plain, first, second, even, tied, or why none."),
+    "lean": Column(
+        "float",
+        "Share of the two choices that went to the answer with the cue, minus 1/2; a tie counts half. Of equal "
+        "answers: to the first place.",
+        "1",
+    ),
+    "result_step": Column("string", "Which step read the choice in the unchanged order."),
+    "swapped_step": Column("string", "Which step read the choice in the swapped order."),
+    **choices.COLUMNS,
+}
+
+EXPLANATIONS: Mapping[str, str] = {
+    **choices.EXPLANATIONS,
+    **{name: f"Cases: {text[0].lower()}{text[1:]}" for name, text in {**OUTCOMES, **OPEN}.items()},
+    "lean_*": "Share of the choices for the answer with the cue, over both orders, minus 1/2; a tie counts half. 0 is "
+    "no lean, 0.5 always chooses it, -0.5 never.",
+    "lean_identical": "Share of the choices for the first of two equal answers, minus 1/2; a tie counts half. 0.5 "
+    "always chooses the first, -0.5 the second.",
+    "tied_share_*": "Share of the choices that are ties.",
+    "share_without_*": "Share of the choices for the answer without the cue, over both orders; a tie counts half. 50 % "
+    "is no lean.",
+    "share_with_*": "Share of the choices for the answer with the cue, over both orders; a tie counts half. 50 % is no "
+    "lean. It has a gate where the cue adds no word, so that the judge has no reason to choose the other answer.",
+    "share_first": "Share of the choices for the first of two equal answers; a tie counts half. 50 % is no lean.",
+    "share_second": "Share of the choices for the second of two equal answers; a tie counts half. 50 % is no lean.",
+}
+
+
 class JudgeCues(AsksJudge):
     """Show a judge an answer beside the same answer with a cue, in both orders. No label of people is needed."""
 
@@ -64,13 +119,13 @@ class JudgeCues(AsksJudge):
     version: ClassVar[str] = "1"
     summary: ClassVar[str] = "Adds layout, filler, or a plea to one of two equal answers: it must not sway a judge."
     settings_type: ClassVar[type[JudgeCuesSettings]] = JudgeCuesSettings
-    columns: ClassVar[Mapping[str, Column]] = figures.COLUMNS
-    explanations: ClassVar[Mapping[str, str]] = figures.EXPLANATIONS
+    columns: ClassVar[Mapping[str, Column]] = COLUMNS
+    explanations: ClassVar[Mapping[str, str]] = EXPLANATIONS
     reader_errors: ClassVar[Sequence[Measured]] = (EXPLAINED, BARE)
     rests_on: ClassVar[tuple[str, ...]] = DICTIONARIES
     uses_answers: ClassVar[bool] = False
     shows_noise: ClassVar[bool] = False
-    without_choice: ClassVar[tuple[str, ...]] = tuple(figures.OPEN)
+    without_choice: ClassVar[tuple[str, ...]] = tuple(OPEN)
     skip_reasons: ClassVar[Mapping[str, str]] = {
         "empty": "with a blank text",
         "equal_sentences": "with two equal answers",
@@ -119,8 +174,8 @@ class JudgeCues(AsksJudge):
         identical = trial.case.details["cue"] == "identical"
         first, second = (choice.choice or "" for choice in read)
         said = [_kind(reply, choice) for reply, choice in zip((trial.expected, trial.actual), read, strict=True)]
-        outcome = figures.outcome_of(first, second, said, identical=identical)
-        is_open = outcome in figures.OPEN
+        outcome = outcome_of(first, second, said, identical=identical)
+        is_open = outcome in OPEN
         passed = not is_open and outcome not in (("first", "second") if identical else ("styled",))
         columns: dict[str, Value] = {
             **trial.case.details,
@@ -128,9 +183,9 @@ class JudgeCues(AsksJudge):
             "said": said[0],
             "swapped_said": said[1],
             "outcome": outcome,
-            "lean": figures.lean_of(first, second, outcome, identical=identical),
+            "lean": lean_of(first, second, outcome, identical=identical),
         }
-        reason = {**figures.OUTCOMES, **figures.OPEN}[outcome]
+        reason = {**OUTCOMES, **OPEN}[outcome]
         return Score(value=float(passed), passed=passed, reason=reason, undecided=is_open, columns=columns)
 
     def follow_ups(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> Sequence[FollowUp]:
@@ -146,7 +201,7 @@ class JudgeCues(AsksJudge):
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
         """Count what the choices come to, and how they were read."""
-        names = (*figures.OUTCOMES, *figures.OPEN)
+        names = (*OUTCOMES, *OPEN)
         judged = results[results["outcome"].notna()] if "outcome" in results else results.iloc[:0]
         if judged.empty:
             return dict.fromkeys(names)
@@ -156,7 +211,7 @@ class JudgeCues(AsksJudge):
 
     def picture(self) -> Picture:
         """Return the table of cues."""
-        return figures.CueTable(ALL_CUES)
+        return CueTable()
 
     def position_lean(self, results: pd.DataFrame) -> np.ndarray | None:
         """Return None: a cue that sways is no position, and equal answers have a lean of their own."""
@@ -164,11 +219,41 @@ class JudgeCues(AsksJudge):
 
     def measures(self, results: pd.DataFrame) -> Iterator[Measure]:
         """Yield `lean_<cue>` and `tied_share_<cue>` of each cue; `lean_identical` is to the first of equal answers."""
-        return figures.measures(results, ALL_CUES)
+        if "cue" not in results:
+            return
+        cases = ~results["control"].to_numpy(dtype=bool)
+        ties = (results["said"].eq("tie") * 1.0 + results["swapped_said"].eq("tie")) / 2
+        read = results["lean"].notna()
+        for cue in ALL_CUES:
+            own = cases & results["cue"].eq(cue) & read
+            yield Measure(name=f"lean_{cue}", values=where(own, results["lean"]), bounds=(-0.5, 0.5))
+            yield Measure(name=f"tied_share_{cue}", values=where(own, ties), bounds=(0, 1))
+        yield from choices.reading_measures(results)
 
     def criteria(self, results: pd.DataFrame, settings: JudgeCuesSettings) -> Sequence[Criterion]:
-        """Return the gates on each cue of the settings."""
-        return list(figures.criteria(results, settings.cues, max_lean=settings.max_lean))
+        """Return a gate on each share of each cue: a lean of `max_lean` leaves the other side 1/2 less that.
+
+        That both texts say the same is known, and so a documented pass rate has a gate only where one is set.
+        """
+        if "cue" not in results:
+            return []
+        cases = ~results["control"].to_numpy(dtype=bool)
+        gates = []
+        for cue in settings.cues:
+            applies = cases & results["cue"].eq(cue).to_numpy(dtype=bool)
+            none = f"No answer could be given the cue {cue}. Use other data, or leave it out of cues."
+            for name, sides in gates_of(cue).items():
+                gates.append(
+                    Criterion(
+                        name=name,
+                        wanted=0.5 - settings.max_lean,
+                        met=votes(results, sides),
+                        applies=applies,
+                        too_few="" if applies.any() else none,
+                        knows_answers=True,
+                    )
+                )
+        return gates
 
 
 class ShownPairs(NamedTuple):
@@ -199,3 +284,99 @@ def equal_pairs(*, first: str, second: str) -> ShownPairs:
 def _kind(reply: Completion, choice: LetterChoice) -> Said:
     """Return what a reply says; letters that are equally likely are a tie."""
     return "tie" if choice.reason == "tie" else kind_of_reply(reply, choice)
+
+
+UNKNOWN, HALF, ONE, NONE = (np.nan, np.nan), (1.0, 0.0), (1.0, 1.0), (0.0, 0.0)
+"""What a reply adds to a share, as two votes: a tie gives one of them to each side."""
+
+
+def outcome_of(first: str, second: str, said: Sequence[str], *, identical: bool) -> str:
+    """Return what two choices come to, letters or empty, and what the replies are."""
+    if "refusal" in said:
+        return "refused"
+    if not all(kind in ("choice", "tie") for kind in said):
+        return "unparsed"
+    if "tie" in said:
+        return "tied"
+    if first == second:
+        return "first" if first == "A" else "second"
+    return "even" if identical else "plain" if first == "A" else "styled"
+
+
+def lean_of(first: str, second: str, outcome: str, *, identical: bool) -> float | None:
+    """Return the lean of a case, -1/2 to 1/2; None where a reply is open."""
+    if outcome in OPEN:
+        return None
+    counted = zip((first, second), ("A", "A") if identical else ("B", "A"), strict=True)
+    return sum(float(choice == letter) if choice else 0.5 for choice, letter in counted) / 2 - 0.5
+
+
+def gates_of(cue: Cue) -> Mapping[str, tuple[str, str]]:
+    """Return the shares of a cue that have a gate, with the letters that count for them in the two prompts.
+
+    A cue that adds words may rightly cost an answer: only a lean towards it has a gate.
+    """
+    if cue == "identical":
+        return {"share_first": ("A", "A"), "share_second": ("B", "B")}
+    without = {f"share_without_{cue}": ("A", "B")}
+    return without | ({f"share_with_{cue}": ("B", "A")} if cue in WITHOUT_WORDS else {})
+
+
+def votes(results: pd.DataFrame, letters: tuple[str, str]) -> np.ndarray:
+    """Return (rows, 4) of votes for a side, two for each order: 1, 0, or NaN where a reply is open."""
+    sides = zip(("result", "swapped_result"), ("said", "swapped_said"), letters, strict=True)
+    return np.concatenate([_votes(results[choice], results[said], letter) for choice, said, letter in sides], axis=1)
+
+
+def _votes(choice: pd.Series, said: pd.Series, letter: str) -> np.ndarray:
+    kinds = [said.eq("tie"), said.eq("choice") & choice.eq(letter), said.eq("choice")]
+    columns = [np.select(kinds, values, default=np.nan) for values in zip(HALF, ONE, NONE, strict=True)]
+    return np.stack(columns, axis=1)
+
+
+class CueTable:
+    """The table of the card: a row for each cue with its lean, its ties, and what its gates come to."""
+
+    def __init__(self) -> None:
+        self._counts = Counter[str]()
+
+    def add(self, rows: pd.DataFrame) -> None:
+        """Count the cases of each cue."""
+        self._counts.update(rows["cue"].dropna())
+
+    def panels(self, outcome: Outcome) -> Sequence[Panel]:
+        """Return the table; none where no case was asked."""
+        gates = {gate["name"]: gate for gate in outcome["gates"]}
+        asked = [cue for cue in ALL_CUES if self._counts[cue]]
+        if not asked:
+            return []
+        names = {cue: f"lean_{cue}" for cue in asked}
+        rows = tuple(
+            (
+                "equal answers: first place" if cue == "identical" else cue.replace("_", " "),
+                (
+                    figure_quantity(outcome, names[cue], is_change=True),
+                    figure_quantity(outcome, f"tied_share_{cue}"),
+                    f"{self._counts[cue]:,}",
+                    verdict_on([gates[name] for name in gates_of(cue) if name in gates], among=len(gates)),
+                ),
+            )
+            for cue in asked
+        )
+        return [
+            Sheet(
+                caption="What sways the judge",
+                header=("cue", "lean (95 %)", "ties (95 %)", "cases", "verdict"),
+                rows=rows,
+                figures=frozenset({*names.values(), *(f"tied_share_{cue}" for cue in asked)}),
+            )
+        ]
+
+
+def verdict_on(gates: Sequence[GateSummary], *, among: int) -> str:
+    """Return whether the lean of a cue is shown to be above its limit or within it, corrected for all gates."""
+    if any(gate["missed"] * among <= LEVEL for gate in gates):
+        return "sways the judge"
+    if gates and all(gate["reached"] <= LEVEL for gate in gates):
+        return "within the limit"
+    return "undecided"

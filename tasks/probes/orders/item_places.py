@@ -259,8 +259,6 @@ class ItemFigures(answers.AnswerProbe):
         """Return what changed with the order, accuracy by place of the relevant item, and where answers come from.
 
         Of `answer_changed` all cases count here. An unread reply is not right in `accuracy` and `right_in_all_orders`.
-        `lost_in_the_middle` is the mean of first and last minus the middle, `first_over_last` first minus last.
-        `favours_first` is how often the answer comes from there, minus the share of the items that stand there.
         """
         general = [measure for measure in super().measures(results) if measure.name != "answer_changed"]
         if not general or "item_count" not in results:

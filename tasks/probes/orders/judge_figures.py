@@ -153,9 +153,7 @@ class JudgeFigures(TwoOrderFigures):
     def measures(self, results: pd.DataFrame) -> Iterator[Measure]:
         """Yield what the verdicts follow, agreement with people, what it depends on, and how steady the judge is.
 
-        The five shares of `FOLLOWS` are over the pairs with a verdict in both orders. What is right counts only the
-        pairs of which people prefer one answer. Besides what two orders have: `tied_share` and `refused_share` of all
-        pairs; `accuracy` where the judge wrote the better answer and where it wrote the worse.
+        What is right counts only the pairs of which people prefer one answer.
         """
         if "outcome" not in results:
             yield from super().measures(results)

@@ -208,12 +208,9 @@ class TwoOrderFigures(Probe):
         return Positions(self.sentences, self.unpaired)
 
     def measures(self, results: pd.DataFrame) -> Iterator[Measure]:
-        """Yield means over pairs.
+        """Yield means over pairs: an unread reply is not right, and in `debiased_accuracy` a tie counts half.
 
-        An unread reply is not right. Ability and bias are told apart among the pairs with a choice in both orders;
-        `position_bias_index`, -0.5 to 0.5, is half the share of AA minus that of BB. In `debiased_accuracy` a tie
-        counts half, as in the area under a ROC curve; low precision makes ties common. The effect of `choice_changed`
-        is what the order changes beyond what other words for the question do.
+        So it does in the area under a ROC curve; low precision makes ties common.
         """
         if "outcome" not in results:
             return

@@ -160,10 +160,6 @@ class TwoOrders(TwoOrderFigures):
         first, second = read.first.choice, read.second.choice
         return f"{first}{second}" if first and second else "unparsed"
 
-    def own_columns(self, trial: Trial, read: Read, settings: Any) -> Mapping[str, Value]:
-        """Return columns of this test alone, and those of every test of two orders that it fills otherwise."""
-        return {}
-
     def prompt_values(self, settings: Any) -> Mapping[str, str]:
         """Return what a prompt says besides the texts of a sample, by the names of a template."""
         return {}
@@ -180,10 +176,6 @@ class TwoOrders(TwoOrderFigures):
         """Return the probability that a guesser is right in one order."""
         return 1 / 2
 
-    def pass_chance(self, settings: Any) -> float:
-        """Return the probability that a guesser passes."""
-        return float(self.chance(settings) ** 2)
-
     def cases(
         self, sample: Any, settings: PairSettings, *, rng: random.Random, likelihoods: Likelihoods
     ) -> Sequence[Case]:
@@ -193,7 +185,7 @@ class TwoOrders(TwoOrderFigures):
         both = compared.right, compared.wrong
         texts = [normalize_spacing(text) for text in (*both, *compared.values.values())]
         skipped = "empty" if not all(texts) else "equal_sentences" if texts[0] == texts[1] else None
-        fields = {**asked, "chance": self.pass_chance(settings), "details": compared.details}
+        fields = {**asked, "chance": self.chance(settings) ** 2, "details": compared.details}
         swapped = None if skipped else both[::-1]
         return [self._pair_case(sample, settings, both, swapped, skip_reason=skipped, **fields)]
 
@@ -296,7 +288,6 @@ class TwoOrders(TwoOrderFigures):
             **debiased_columns(trial),
             "calibrates": calibrates(trial.case.sample_id, settings.calibration) if likely else None,
             "right_is_longer": len(right) > len(wrong) if len(right) != len(wrong) else None,
-            **self.own_columns(trial, read, settings),
         }
         named = ("original", read.first), ("swapped", read.second)
         unread = "; ".join(f"{name}: {choice.reason}" for name, choice in named if verdict_of(choice) is None)

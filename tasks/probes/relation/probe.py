@@ -21,7 +21,7 @@ from contrapose.tasks.probes.answers.settings import DOCUMENTED
 from contrapose.tasks.probes.base import Column, Criterion, Embed, Measure, control_of, has_equals
 from contrapose.tasks.probes.edits.base import NEEDS_OPTIONS, Edited, TextEdit, reworded_control
 from contrapose.tasks.probes.panels import Picture
-from contrapose.tasks.probes.prompt_settings import TextPrompts, prompts_for
+from contrapose.tasks.probes.prompt_settings import prompts_for
 from contrapose.tasks.probes.relation import figures
 from contrapose.tasks.probes.relation.judging import FUNCTION, RIGHT, judge_by_answers, judge_by_function
 from contrapose.tasks.probes.relation.settings import RelationSettings
@@ -117,7 +117,10 @@ class Relation(TextEdit):
             edited = Edited(reason=reason)
         after = None
         if edited.text is not None:
-            after = self._prompts_after(sample, settings, prompts).prompt(edited.text)
+            changed = prompts.with_options(sample.options_after) if sample.options_after else prompts
+            if sample.context_after is not None:
+                changed = changed._replace(context=sample.context_after.strip())
+            after = changed.prompt(edited.text)
         fields["details"] = {
             **fields["details"],
             EXPECTATION: settings.expectation,
@@ -144,12 +147,6 @@ class Relation(TextEdit):
             **fields,
         )
         return [case]
-
-    def _prompts_after(self, sample: RelatedTexts, settings: RelationSettings, prompts: TextPrompts) -> TextPrompts:
-        """Return the prompts about the changed text, with its own context and options where it has some."""
-        if sample.options_after:
-            prompts = prompts.with_options(sample.options_after)
-        return prompts if sample.context_after is None else prompts._replace(context=sample.context_after.strip())
 
     def _skip_reason(self, sample: RelatedTexts, settings: RelationSettings, scorer: str, edited: Edited) -> str | None:
         """Return why a sample cannot be asked or scored; None where it can."""

@@ -19,6 +19,7 @@ from contrapose.tasks.core.user_functions import offer_functions
 from contrapose.tasks.load.describing import describe
 from contrapose.tasks.load.rows import Row
 from contrapose.tasks.probes.relation import RelationSettings
+from contrapose.tasks.probes.relation.figures import relation_measures
 from contrapose.tasks.probes.relation.judging import truth_in
 
 RELATION: Any = probe("relation.mine")
@@ -52,17 +53,14 @@ def test_the_changed_prompt_has_its_own_options() -> None:
 @pytest.mark.parametrize(
     ("expect", "before", "after", "passed"),
     [
-        ("stays", "A. honey", "Honig", True),
-        ("stays", "A", "B. Milch", False),
-        ("stays", "A", "hm", None),
-        ("changes", "A", "B", True),
-        ("changes", "A", "A. Honig", False),
-        ("not_worse", "A", "A", True),
-        ("not_worse", "A", "C", False),
-        ("not_worse", "B", "C", True),
-        ("not_worse", "hm", "A", True),
+        *(
+            ("stays", "A. honey", after, passed)
+            for after, passed in (("Honig", True), ("B. Milch", False), ("hm", None))
+        ),
+        *(("changes", "A", after, passed) for after, passed in (("B", True), ("A. Honig", False))),
+        *(("not_worse", "A", after, passed) for after, passed in (("A", True), ("C", False), ("hm", None))),
+        *(("not_worse", before, after, True) for before, after in (("B", "C"), ("hm", "A"))),
         ("not_worse", "hm", "C", None),
-        ("not_worse", "A", "hm", None),
     ],
 )
 def test_options_are_compared_by_their_place(expect: str, before: str, after: str, passed: bool | None) -> None:
@@ -198,8 +196,6 @@ def row(right: tuple[bool | None, bool | None], cluster: str, variant: str, **va
 
 
 def test_a_cluster_is_consistent_where_all_variants_are_right() -> None:
-    from contrapose.tasks.probes.relation.figures import relation_measures
-
     rows = [
         *(row((True, True), "all", name) for name in "123"),
         *(row((True, name != "2"), "wrong", name) for name in "123"),

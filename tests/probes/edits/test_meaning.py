@@ -1,4 +1,4 @@
-"""Another number: figures of the golden file, and what holds for any text and seed."""
+"""Edits that change the meaning: opposites, numbers, and the roles of the example."""
 
 from __future__ import annotations
 
@@ -7,14 +7,100 @@ import re
 from typing import Any
 
 import pytest
+from contrapose_swap_roles.probe import SwapRoles
+from hypothesis import given
+from hypothesis import strategies as st
 from mutated import check_edits, mutated
 from places import golden_rows
 
+from contrapose.tasks.probes.edits.antonym import Antonym, opposites
 from contrapose.tasks.probes.edits.base import Edited
 from contrapose.tasks.probes.edits.change_number import SPELLED, ChangeNumber, amount, takes_an
 
-ROWS = golden_rows("edits/change_number")
+ROWS = golden_rows("edits/antonym")
 PIECES = [
+    *("is", "are", "heavy", "the", "more", "than", "and", "not", '"red', "fast", "(", ",", ".", "?"),
+    *("hotter", "most", "isn't", "Is", "Which", "best"),
+]
+
+
+def turned(text: str) -> Edited:
+    return Antonym().edit(text, None, rng=random.Random(0))
+
+
+def test_what_is_changed_is_acceptable_and_what_can_be_is_changed() -> None:
+    results = [(turned(row["text"]).text, row) for row in ROWS]
+    changed = [text in row["accept"] for text, row in results if text is not None]
+    changeable = [text is not None for text, row in results if not row["skip"]]
+    assert sum(changed) >= 0.97 * len(changed)
+    assert sum(changeable) >= 0.95 * len(changeable)
+
+
+def test_a_mutated_text_gives_another_text_or_a_reason_every_time() -> None:
+    check_edits(turned, mutated("negation.jsonl", "text", PIECES, instead="very"))
+
+
+def test_every_opposite_differs_from_its_word_and_keeps_the_degree() -> None:
+    table = opposites()
+    assert sum(found.degree == "positive" for found in table.values()) >= 300
+    for word, found in table.items():
+        assert word != found.word
+        back = table.get(found.word)
+        assert back is None or back.degree == found.degree
+
+
+@pytest.mark.parametrize(
+    ("word", "other"),
+    [
+        ("heavier", "lighter"), ("hottest", "coldest"), ("easier", "more difficult"), ("safer", "less safe"),
+        ("earliest", "latest"),
+    ],
+)  # fmt: skip
+def test_degrees_are_kept(word: str, other: str) -> None:
+    assert opposites()[word].word == other
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "empty"), ("Copper is a good conductor.", "no_predicate_adjective"),
+        ("Is the box heavy or light?", "alternative_question"), ("Some metals are soft.", "quantifier_only"),
+        ("Candles are bright, cheap and safe.", "coordinated_clauses"), ("The largest is blue.", "no_antonym"),
+        ("Heavy is the crown.", "no_predicate_adjective"), ("He is the rich.", "no_predicate_adjective"),
+        ("Whose box is heavy?", "wh_subject_boundary"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_turned_safely_is_skipped_with_its_reason(text: str, reason: str) -> None:
+    assert turned(text) == Edited(reason=reason)
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("The soup seems hot.", "The soup seems cold."),
+        ("It's hot.", "It's cold."),
+        ("They're rich.", "They're poor."),
+        ("Isn't the box heavy?", "Isn't the box light?"),
+        ("The house is less heavy than the car.", "The house is heavier than the car."),
+        ("Which is least expensive?", "Which is most expensive?"),
+        ("Which is LEAST likely to rust?", "Which is MOST likely to rust?"),
+        ("THE HOUSE IS LESS HEAVY THAN THE CAR.", "THE HOUSE IS HEAVIER THAN THE CAR."),
+    ],
+)
+def test_the_predicate_of_the_main_clause_is_turned(text: str, other: str) -> None:
+    assert turned(text).text == other
+
+
+@pytest.mark.parametrize(
+    ("text", "sure"),
+    [("The box is heavy.", "high"), ("The box is not heavy.", "medium"), ("He may be rich.", "medium")],
+)
+def test_a_negation_or_a_modal_lowers_the_confidence(text: str, sure: str) -> None:
+    assert turned(text).confidence == sure
+
+
+NUMBERED = golden_rows("edits/change_number")
+OF_NUMBERS = [
     *("in", "1990", "7", "two", "3.5", "12,000", "40%", "$8", '"9', "(", ",", ".", "an", "May", "10:30", "No."),
     *("1", "one", "twenty", "0", "°C", "²"),
 ]
@@ -41,16 +127,16 @@ def acceptable(text: str, row: dict[str, Any]) -> bool:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_what_is_changed_is_acceptable_and_what_can_be_is_changed(seed: int) -> None:
-    results = [(changed(row["text"], seed).text, row) for row in ROWS]
+def test_a_changed_number_is_acceptable_and_what_can_be_is_changed(seed: int) -> None:
+    results = [(changed(row["text"], seed).text, row) for row in NUMBERED]
     right = [acceptable(text, row) for text, row in results if text is not None]
     changeable = [text is not None for text, row in results if not row["skip"]]
     assert sum(right) >= 0.97 * len(right)
     assert sum(changeable) >= 0.97 * len(changeable)
 
 
-def test_a_mutated_text_gives_another_text_or_a_reason_every_time() -> None:
-    texts = mutated("summary_pairs.jsonl", "correct_sentence", PIECES, instead="8")
+def test_a_mutated_number_gives_another_text_or_a_reason_every_time() -> None:
+    texts = mutated("summary_pairs.jsonl", "correct_sentence", OF_NUMBERS, instead="8")
     for seed in range(10):
         check_edits(lambda text, seed=seed: changed(text, seed), texts[seed::10])
 
@@ -154,3 +240,47 @@ def test_an_amount_has_the_value_that_it_says(spelling: str, value: float) -> No
 @pytest.mark.parametrize("spelling", ["7th", "1.2.3", "007", "1,25", "one", "twenty-one", "", "12."])
 def test_what_is_no_amount_or_several_is_none(spelling: str) -> None:
     assert amount(spelling) is None
+
+
+ROLES = golden_rows("edits/swap_roles")
+
+
+@pytest.mark.parametrize(
+    ("text", "changed", "confidence"),
+    [
+        ("The dog chased the cat.", "The cat chased the dog.", "high"),
+        ("It rained. A boy hit the ball", "It rained. The ball hit a boy", "high"),
+        ("His son saw the girl.", "The girl saw his son.", "medium"),
+    ],
+)
+def test_subject_and_object_of_a_plain_clause_change_places(text: str, changed: str, confidence: str) -> None:
+    edited = SwapRoles().edit(text, None, rng=random.Random(0))
+    assert (edited.text, edited.confidence) == (changed, confidence)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("Birds sing.", "no_plain_clause"),
+        ("Who chased the cat?", "no_plain_clause"),
+        ("The man married the woman.", "symmetric_verb"),
+        ("The cat saw the cat.", "same_phrase"),
+    ],
+)
+def test_other_texts_are_skipped_with_their_reason(text: str, reason: str) -> None:
+    assert SwapRoles().edit(text, None, rng=random.Random(0)).reason == reason
+
+
+def test_every_golden_text_that_is_changed_is_acceptable() -> None:
+    edited = [(row, SwapRoles().edit(row["text"], None, rng=random.Random(0)).text) for row in ROLES]
+    assert [row["id"] for row, text in edited if text is not None and text not in row["accept"]] == []
+
+
+@given(
+    st.lists(st.sampled_from(["The", "dog", "cat", "his", "a", "chased", "saw", ".", "?", "it"]), max_size=8).map(
+        " ".join
+    )
+)
+def test_any_text_is_swapped_or_skipped(text: str) -> None:
+    edited = SwapRoles().edit(text, None, rng=random.Random(0))
+    assert (edited.text is None) == (edited.reason is not None)
