@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import fsspec
 import pandas as pd
 import pytest
 from load.sources import is_read_or_refused, refusal, rows_of, values_of, written
@@ -390,12 +389,6 @@ def test_objects_one_after_the_other_are_refused_with_what_to_do(tmp_path: Path)
     content = "\n".join(json.dumps(row, indent=2) for row in ROWS)
     assert "invalid JSON (Extra data)" in (line := refused(written(tmp_path / "a.json", content)))
     assert "Put the values into one list, or one on each line" in line
-
-
-def test_remote_file_is_read_as_one_here() -> None:
-    with fsspec.open("memory://contrapose/nested.json", "wb") as file:
-        file.write(json.dumps({"data": ROWS}).encode())
-    assert values_of("memory://contrapose/nested.json") == ROWS
 
 
 # -------- What nobody writes
