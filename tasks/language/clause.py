@@ -1,8 +1,7 @@
 """Finds the finite verb of the main clause: the most likely analysis with exactly one finite verb per clause.
 
 A word of many readings is a verb where its clause would else have none. So the words are read left to right, the
-likeliest readings are kept with their log-odds, and the best total decides. Until a word opens or joins a clause, a
-reading is no more than the main verb it has found; `search` goes on from there.
+likeliest readings are kept with their log-odds, and the best total decides.
 """
 
 from __future__ import annotations
@@ -13,11 +12,10 @@ from typing import NamedTuple
 from contrapose.tasks.language import flags as f
 from contrapose.tasks.language import search
 from contrapose.tasks.language.context import after_adverbs, before_adverbs, is_finite_aux
-from contrapose.tasks.language.odds import INTRANSITIVE, NEVER, SHORT, agrees_as_verb, finite_odds
+from contrapose.tasks.language.odds import INTRANSITIVE, SHORT, agrees_as_verb, finite_odds
 from contrapose.tasks.language.sentence import Sentence
 from contrapose.tasks.language.vocabulary import ends_as_adverb, is_unknown
 
-_TURNS = search.OPENERS | search.JOINTS
 _NO_FINITE = f.TO | f.BE | f.HAVE | f.MODAL | f.DO | f.CLITIC
 _NOT_BASE = f.THIRD | f.PAST | f.EMBED
 _NOMINAL_TOO = f.NOUN | f.ADJ
@@ -66,29 +64,16 @@ def find_clause(s: Sentence, start: int) -> Clause:
         if margin <= 0:
             return _NO_CLAUSE
         return Clause(start, i, not s.tags[i] & f.AUX, (), margin - _weakness(s, i, start))
-    mains, joint = {-1: 0.0}, search.last_joint(s)
-    at = start
-    for i in verbs:
-        turn = _first_opener(s, at, i)
-        if turn is not None:
-            states = search.search_clauses(
-                s, start, turn, verbs, {(main, (), (), False, -1): odds for main, odds in mains.items()}
-            )
-            mains, further = {}, tuple[int, ...]()
-            verb, most = -1, -math.inf
-            for (main, others, waiting, inner, _), odds in states.items():
-                total = odds + search.ending_odds(s, has_verb=main >= 0, waiting=len(waiting), inner=inner)
-                mains[main] = max(total, mains.get(main, total))
-                if total > most:
-                    verb, further, most = main, others, total
-            return _make_clause(s, start, verb, further, mains)
-        mains = _weigh(s, i, start, mains)
-        if len(mains) == 1 and i in mains and i > joint:
-            return Clause(start, i, not s.tags[i] & f.AUX, (), search.BEAM - _weakness(s, i, start))
-        at = i + 1
-    if -1 in mains:
-        mains[-1] += search.ending_odds(s, has_verb=False)
-    return _make_clause(s, start, max(mains, key=mains.__getitem__), (), mains)
+    mains, further = dict[int, float](), tuple[int, ...]()
+    verb, most = -1, -math.inf
+    for (main, others, waiting, inner, _), odds in search.search_clauses(s, start, verbs).items():
+        total = odds + search.ending_odds(s, has_verb=main >= 0, waiting=len(waiting), inner=inner)
+        mains[main] = max(total, mains.get(main, total))
+        if total > most:
+            verb, further, most = main, others, total
+    rivals = [odds for main, odds in mains.items() if main != verb]
+    margin = most - max(rivals) if rivals else search.BEAM
+    return Clause(start, verb, verb >= 0 and not s.tags[verb] & f.AUX, further, margin - _weakness(s, verb, start))
 
 
 def _may_be_finite(s: Sentence, i: int, start: int) -> bool:
@@ -105,39 +90,6 @@ def _may_be_finite(s: Sentence, i: int, start: int) -> bool:
     if before & f.DET and not before & _POINTS:
         return False
     return not (before & f.SINGULAR and not tag & _NOT_BASE and s.tag(i + 1) & f.AUX)
-
-
-def _first_opener(s: Sentence, begin: int, end: int) -> int | None:
-    """Index of the first word, `begin` to `end` inclusive, that may open or join a clause; None when there is none."""
-    for k in range(begin, end + 1):
-        tag = s.tags[k]
-        if tag & _TURNS or search.may_open(s, k):
-            return k
-    return end if s.tags[end] & f.EMBED else None
-
-
-def _weigh(s: Sentence, i: int, start: int, mains: dict[int, float]) -> dict[int, float]:
-    """The main verbs found so far, with candidate `i` read as a verb and as none."""
-    odds = finite_odds(s, i, start)
-    lost = search.unread_verb_odds(s, i) if i + 1 == len(s.tags) else 0.0
-    if odds == NEVER and not lost:
-        return mains
-    weighed = {main: total - lost * (main < 0) for main, total in mains.items()}
-    if odds != NEVER:
-        for main, total in mains.items():
-            if main < 0:
-                weighed[i] = total + search.main_odds(s, i, start, odds)
-            else:
-                weighed[main] = max(weighed[main], total + (odds + search.UNLICENSED))
-    search.prune(weighed)
-    return weighed
-
-
-def _make_clause(s: Sentence, start: int, main: int, others: tuple[int, ...], mains: dict[int, float]) -> Clause:
-    """The clause with the main verb `main`, likelier than all others in `mains`."""
-    rivals = [odds for verb, odds in mains.items() if verb != main]
-    margin = mains[main] - max(rivals) if rivals else search.BEAM
-    return Clause(start, main, main >= 0 and not s.tags[main] & f.AUX, others, margin - _weakness(s, main, start))
 
 
 _NO_VERB = f.NOUN | f.ADJ | f.PART | f.CLOSED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.closed import words
@@ -29,7 +29,7 @@ JOINTS = f.BREAK | f.COORD
 VERBAL = f.FINITE | f.AUX
 NOMINAL = f.NP_START | f.NAME
 _BEFORE_CONTACT = f.NOUN | f.SUBJ | f.EMBED | f.QUOTED | f.OBJ
-UNLICENSED = -7.0
+_UNLICENSED = -7.0
 """Log-odds lost by a finite verb that no clause waits for."""
 _LINKING = OPENERS | NOMINAL
 _MOST_STATES = 24
@@ -39,13 +39,14 @@ State = tuple[int, tuple[int, ...], tuple[int, ...], bool, int]
 """Main verb (-1: none yet), further main verbs, where each open clause began, whether the last verb was an inner
 one, and the last comma or "and" behind a verb (-1: none)."""
 States = dict[State, float]
-_Key = TypeVar("_Key")
+_NOTHING_READ: State = (-1, (), (), False, -1)
 
 
-def search_clauses(s: Sentence, start: int, begin: int, verbs: Collection[int], states: States) -> States:
-    """The states behind the last of the candidates `verbs`, from those before word `begin`."""
-    tags, joint = s.tags, last_joint(s)
-    for i in range(begin, max(verbs) + 1):
+def search_clauses(s: Sentence, start: int, verbs: Collection[int]) -> States:
+    """The states behind the last of the candidates `verbs` for the verb of the main clause that starts at `start`."""
+    tags, states = s.tags, {_NOTHING_READ: 0.0}
+    joint = max((i for i, tag in enumerate(tags) if tag & JOINTS), default=-1)
+    for i in range(start, max(verbs) + 1):
         tag = tags[i]
         if tag & JOINTS:
             comma = bool(tag & f.BREAK)
@@ -54,7 +55,7 @@ def search_clauses(s: Sentence, start: int, begin: int, verbs: Collection[int], 
                 state = (main, others, waiting, inner, i)
                 reached[state] = max(reached.get(state, NEVER), odds - 2.0 if comma and waiting else odds)
             states = reached
-        elif i in verbs or tag & OPENERS or may_open(s, i):
+        elif i in verbs or tag & OPENERS or _may_open(s, i):
             states = _read(s, i, start, tag, states)
             mains = {state[0] for state in states}
             if i > joint and (len(mains) == 1 and -1 not in mains):
@@ -62,7 +63,7 @@ def search_clauses(s: Sentence, start: int, begin: int, verbs: Collection[int], 
     return states
 
 
-def may_open(s: Sentence, i: int) -> bool:
+def _may_open(s: Sentence, i: int) -> bool:
     """Return whether a noun phrase that starts at word `i` may open a clause without a conjunction."""
     tag, before = s.tags[i], s.tag(i - 1)
     if tag & NOMINAL:
@@ -75,26 +76,12 @@ def _reports(s: Sentence, i: int) -> bool:
     return bool(s.tag(i) & f.EMBED and not s.tag(i) & f.USUALLY_NOUN) and not takes_complement(s, i)
 
 
-def last_joint(s: Sentence) -> int:
-    """Index of the last comma or "and"; -1 when there is none."""
-    return max((i for i, tag in enumerate(s.tags) if tag & JOINTS), default=-1)
-
-
-def prune(readings: dict[_Key, float]) -> None:
-    """Drop the readings that are much less likely than the best."""
-    floor = max(readings.values()) - _GIVEN_UP
-    if len(readings) > _MOST_STATES:
-        floor = max(floor, sorted(readings.values())[-_MOST_STATES])
-    for key in [key for key, odds in readings.items() if odds < floor]:
-        del readings[key]
-
-
 def _read(s: Sentence, i: int, start: int, tag: int, states: States) -> States:
     """Return every state under every reading of word `i`; unlikely ones are dropped."""
-    opener = read_opener(s, i, start) if tag & _LINKING or may_open(s, i) else None
+    opener = read_opener(s, i, start) if tag & _LINKING or _may_open(s, i) else None
     if opener is None and not tag & VERBAL:
         return states
-    lost = unread_verb_odds(s, i) if i + 1 == len(s.tags) else 0.0
+    lost = _unread_verb_odds(s, i) if i + 1 == len(s.tags) else 0.0
     reached: States = {} if opener is not None and opener.passes == NO else dict(states)
     if lost:
         reached = {state: odds - lost * (state[0] < 0) for state, odds in reached.items()}
@@ -117,8 +104,10 @@ def _read(s: Sentence, i: int, start: int, tag: int, states: States) -> States:
                 _keep_best(reached, state, odds)
     if tag & VERBAL and (opener is None or not tag & f.CLITIC or opener.passes != NO):
         _read_verb(s, i, start, states, reached)
-    prune(reached)
-    return reached
+    floor = max(reached.values()) - _GIVEN_UP
+    if len(reached) > _MOST_STATES:
+        floor = max(floor, sorted(reached.values())[-_MOST_STATES])
+    return {state: odds for state, odds in reached.items() if odds >= floor}
 
 
 def _keep_best(reached: States, state: State, odds: float) -> None:
@@ -136,7 +125,8 @@ def _read_verb(s: Sentence, i: int, start: int, states: States, reached: States)
         free = s.tags[start] & FRONTED and "," not in s.words[start:i]
         if s.tags[i] & f.CLITIC and i > start and s.tags[i - 1] & f.NOUN and not free:
             first -= 6.0  # "the people | I've met"
-    joins = s.tag(before_adverbs(s, i)) & f.COORD
+    k = before_adverbs(s, i)
+    joins = s.tag(k) & f.COORD and (k >= start or s.tags[i] & f.EMBED)  # after "So" or "And", only "let", "think" …
     for state, odds in states.items():
         main, others, waiting, inner, joint = state
         behind_and = inner and joint >= 0 and s.tags[joint] & f.COORD
@@ -159,7 +149,7 @@ def _read_verb(s: Sentence, i: int, start: int, states: States, reached: States)
                 gain = finite + joined_odds(s, i, joint, -1) - 0.5
                 _keep_best(reached, (-1, others, waiting, inner, -1), odds + gain)
         elif joint == -1:
-            _keep_best(reached, state, odds + (finite + UNLICENSED))
+            _keep_best(reached, state, odds + (finite + _UNLICENSED))
         else:
             gain = finite + joined_odds(s, i, joint, main) + (0.5 if others else -0.5)
             if inner:
@@ -218,7 +208,7 @@ def joined_odds(s: Sentence, i: int, joint: int, main: int) -> float:
     return comma if shared else comma + agreement(s, i, joint + 1)
 
 
-def unread_verb_odds(s: Sentence, i: int) -> float:
+def _unread_verb_odds(s: Sentence, i: int) -> float:
     """Log-odds lost by not reading the last word as a verb where no participle would stand: "The story cried."."""
     past = s.tags[i] & f.PAST and not s.tags[i] & (f.BASE | f.ADJ)
     before = s.tag(i - 1)

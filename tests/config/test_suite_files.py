@@ -10,7 +10,7 @@ import pytest
 from contrapose.flows.orchestration.form import read_form
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.run_config import RunConfig
-from contrapose.tasks.config.suite_files import bundled_suites, load_config, set_key
+from contrapose.tasks.config.suite_files import bundled_suites, load_config
 from contrapose.tasks.core.errors import ConfigError
 
 
@@ -122,12 +122,6 @@ def test_overrides_come_after_the_file() -> None:
     config, _ = load_config("quickstart", {"tests.factuality.order_bias.margin": 0.2, "seed": 5})
     assert settings(config, "order_bias").margin == 0.2
     assert config.seed == 5
-
-
-def test_put_leaves_the_rest_as_it_was() -> None:
-    values = {"a": {"b": 1, "c": 2}, "d": 3}
-    assert set_key(values, ["a", "b"], 9) == {"a": {"b": 9, "c": 2}, "d": 3}
-    assert values["a"] == {"b": 1, "c": 2}
 
 
 def test_a_key_of_data_that_are_named_by_their_source_leaves_the_source() -> None:

@@ -58,24 +58,9 @@ def test_every_format_gives_the_same_samples(name: str, tmp_path: Path) -> None:
     ]
 
 
-def test_a_jsonl_row_is_numbered_by_its_line(tmp_path: Path) -> None:
-    rows = rows_of(written(tmp_path / "a.jsonl", '\ufeff{"text": "x"}\r\n\n{"text": "y"}\n'))
-    assert [(row.number, row.values["text"]) for row in rows] == [(1, "x"), (3, "y")]
-
-
 def test_a_csv_row_is_numbered_with_its_header(tmp_path: Path) -> None:
     rows = rows_of(written(tmp_path / "a.csv", 'text,b\n"x\ny",1\n\nNA,\n'))
     assert rows == [Row(number=2, values={"text": "x\ny", "b": "1"}), Row(number=4, values={"text": "NA", "b": None})]
-
-
-def test_a_csv_index_column_without_a_name_is_left_out(tmp_path: Path) -> None:
-    path = written(tmp_path / "a.csv", FRAME.to_csv())
-    assert set(rows_of(path)[0].values) == set(FRAME.columns)
-
-
-def test_a_long_csv_cell_is_read_whole(tmp_path: Path) -> None:
-    long = "word " * 100_000
-    assert rows_of(written(tmp_path / "a.csv", f"text,b\n{long},1\n"))[0].values["text"] == long
 
 
 def test_a_number_in_excel_is_text(tmp_path: Path) -> None:

@@ -51,11 +51,6 @@ def test_options_in_letter_columns_are_sent(capsys: pytest.CaptureFixture[str]) 
         assert "\nA. apple\nB. iron\nC. glass\n" in str(record["original_prompt"])
 
 
-@pytest.mark.parametrize("name", ["K05-several-answers.jsonl", "K05-several-answers-v2.jsonl"])
-def test_several_answers_and_truth_values_refuse_nothing(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert len(preview(name, capsys)) == 2
-
-
 @pytest.mark.parametrize("name", ["K06-init-unusable.jsonl", "K06-init-unusable-v2.jsonl"])
 def test_init_reads_conversations_and_turns(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "_id as text" not in init(name, tmp_path)
@@ -67,10 +62,14 @@ def test_column_whose_values_repeat_is_no_id(tmp_path: Path) -> None:
     assert "id: worker_id" not in init("K08-id-guess.csv", tmp_path)
 
 
-@pytest.mark.parametrize("name", ["K09-nested.json", "K10-excel-sep.csv", "K10-excel-sep-v2.csv"])
-def test_rows_below_a_key_and_behind_separators_of_excel_are_read(
-    name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("K05-several-answers.jsonl", "K05-several-answers-v2.jsonl", "K09-nested.json", "K10-excel-sep.csv"),
+        "K10-excel-sep-v2.csv",
+    ],
+)
+def test_every_row_is_read(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert len(preview(name, capsys)) == 2
 
 
