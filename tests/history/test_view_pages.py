@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -202,17 +203,23 @@ def test_toxic_words_are_masked(tmp_path: Path) -> None:
 NAME = "20260301T083000Z-harbour-comparison"
 
 
-@pytest.fixture
-def runs(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three finished runs of models that are unlike each other, and their comparison."""
+    where = tmp_path_factory.mktemp("compared")
     shares = {"good": 90, "bad": 40, "shit": 20}
     folders = [
-        str(write_run(tmp_path / name, rows_from([True] * passed + [False] * (100 - passed)), model=f"openai/{name}"))
+        str(write_run(where / name, rows_from([True] * passed + [False] * (100 - passed)), model=f"openai/{name}"))
         for name, passed in shares.items()
     ]
     comparison = compare(folders, baseline=folders[1])
-    write_comparison(tmp_path / NAME, comparison, flips_of(comparison))
-    return tmp_path
+    write_comparison(where / NAME, comparison, flips_of(comparison))
+    return where
+
+
+@pytest.fixture
+def runs(compared: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(compared, tmp_path / "runs"))
 
 
 def list_page(runs: Path) -> str:
