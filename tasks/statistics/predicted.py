@@ -36,11 +36,11 @@ class Strata(NamedTuple):
         """The mean label over all rows."""
         return float(self.weight @ self.rate)
 
-    def interval(self, times: float = 1.0, *, confidence: float = CONFIDENCE) -> Interval:
+    def interval(self, times: float = 1.0) -> Interval:
         """Return the interval, also as it would be with several times as many labels of the same rates."""
         from scipy.special import stdtrit
 
-        quantile = float(stdtrit(max(1.0, times * (self.freedom + 1) - 1), (1 + confidence) / 2))
+        quantile = float(stdtrit(max(1.0, times * (self.freedom + 1) - 1), (1 + CONFIDENCE) / 2))
         low, high = wilson_ends(self.rate, times * self.labels / self.design, quantile)
         between = quantile**2 * float(self.weight @ (self.rate - self.value) ** 2) * self.design / self.rows
         down, up = (float((np.square(self.weight * (self.rate - end)).sum() + between) ** 0.5) for end in (low, high))
