@@ -32,13 +32,12 @@ from contrapose.tasks.history.dataset import append
 RUN = "20260301T083000Z-harbour-a"
 
 
-@pytest.fixture
-def runs(tmp_path: Path) -> Path:
+def runs_in(where: Path) -> Path:
     """A folder of one run beside a secret."""
-    (tmp_path / "secret.html").write_text("secret")
-    (tmp_path / "runs-2").mkdir()
-    (tmp_path / "runs-2" / "report.html").write_text("secret")
-    found = tmp_path / "runs"
+    (where / "secret.html").write_text("secret")
+    (where / "runs-2").mkdir()
+    (where / "runs-2" / "report.html").write_text("secret")
+    found = where / "runs"
     files = {
         "report.html": "<p>fine</p>",
         "report.md": "# fine",
@@ -49,20 +48,25 @@ def runs(tmp_path: Path) -> Path:
     folder = put_run(found, RUN, files=files)
     (folder / ".git").mkdir()
     (folder / ".git" / "config.txt").write_text("secret")
-    (folder / "out.html").symlink_to(tmp_path / "secret.html")
-    (folder / "away").symlink_to(tmp_path / "runs-2")
+    (folder / "out.html").symlink_to(where / "secret.html")
+    (folder / "away").symlink_to(where / "runs-2")
     (folder / "veiled.txt").symlink_to(folder / ".env")
     (folder / "inside.html").symlink_to(folder / "report.html")
     os.mkfifo(folder / "pipe.html")
     return found
 
 
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    return runs_in(tmp_path)
+
+
 KEY = "contrapose:of-the-tests"
 
 
-@pytest.fixture
-def url(runs: Path) -> Iterator[str]:
-    guard = Guard(key=KEY, port=0)
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    runs, guard = runs_in(tmp_path_factory.mktemp("served")), Guard(key=KEY, port=0)
     with serving_site(Viewer(root=runs.resolve(), history=str(runs / "history")), guard=guard) as served:
         yield served.url
 
