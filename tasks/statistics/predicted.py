@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from contrapose.tasks.statistics.means import Mean
+from contrapose.tasks.statistics.power import first_that
 from contrapose.tasks.statistics.shares import CONFIDENCE, Interval, copies, labels_of, wilson_ends
 
 MOST_STRATA = 5
@@ -117,10 +118,7 @@ def labels_to_decide(predicted: Predicted, gate: float) -> int | None:
         return 0
     if not decides(many):
         return None
-    while many - few > 1:
-        middle = (few + many) // 2
-        few, many = (few, middle) if decides(middle) else (middle, many)
-    return many - predicted.labels
+    return first_that(decides, few, many) - predicted.labels
 
 
 def _stratify(verdict: np.ndarray, known: np.ndarray) -> np.ndarray:
