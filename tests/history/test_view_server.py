@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Literal
 from urllib.request import HTTPCookieProcessor, build_opener
@@ -23,7 +23,7 @@ from playwright.sync_api import Browser, expect
 from run_folders import put_refused, put_run
 
 from contrapose.flows.serve.guard import Guard, basic
-from contrapose.flows.serve.report_server import serving_site
+from contrapose.flows.serve.report_server import Served, serving_site
 from contrapose.flows.serve.view import choose_folder
 from contrapose.flows.serve.view.site import Viewer
 from contrapose.tasks.core.errors import ConfigError
@@ -64,10 +64,13 @@ def runs(tmp_path: Path) -> Path:
 KEY = "contrapose:of-the-tests"
 
 
+def serving(runs: Path) -> AbstractContextManager[Served]:
+    return serving_site(Viewer(root=runs.resolve(), history=str(runs / "history")), guard=Guard(key=KEY, port=0))
+
+
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    runs, guard = runs_in(tmp_path_factory.mktemp("served")), Guard(key=KEY, port=0)
-    with serving_site(Viewer(root=runs.resolve(), history=str(runs / "history")), guard=guard) as served:
+    with serving(runs_in(tmp_path_factory.mktemp("served"))) as served:
         yield served.url
 
 
@@ -214,9 +217,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         )
     wide = f"# Report\n\n| what | {' | '.join('ab')} |\n|---|---|---|\n| prompt | {'long ' * 40} | {'x' * 60} |\n"
     put_run(runs, "20260305T083000Z-harbour-x", files={"report.md": wide})
-    with serving_site(
-        Viewer(root=runs.resolve(), history=str(runs / "history")), guard=Guard(key=KEY, port=0)
-    ) as served:
+    with serving(runs) as served:
         yield served.url
 
 
@@ -283,9 +284,7 @@ def test_two_ticked_runs_are_compared(browser: Browser, tmp_path: Path) -> None:
         summary = json.loads((folder / "summary.json").read_text())
         put_run(tmp_path, name, tests=[{**summary["tests"][0], "pass_rate": 1.0}], model=summary["model"], run_id=name)
     said: list[str] = []
-    with serving_site(
-        Viewer(root=tmp_path.resolve(), history=str(tmp_path / "history")), guard=Guard(key=KEY, port=0)
-    ) as served:
+    with serving(tmp_path) as served:
         page = browser.new_context(extra_http_headers=LET_IN).new_page()
         page.on("console", lambda message: said.append(message.text))
         page.goto(served.url)
