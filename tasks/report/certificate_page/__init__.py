@@ -170,11 +170,7 @@ def certificates_file(certificates: Sequence[Certificate]) -> Certificates:
 
 
 def write_certificates(folder: Path, certificates: Sequence[Certificate]) -> None:
-    """Write certificate.html and certificate.json into a folder, which is made where there is none.
-
-    Raises:
-        ConfigError: the folder cannot be written.
-    """
+    """Write certificate.html and certificate.json into a folder, as `write_pages` does."""
     contents = {
         "certificate.html": render(certificates),
         "certificate.json": f"{to_json(certificates_file(certificates))}\n".encode(),
