@@ -40,11 +40,7 @@ def answer_words(decision: Decision) -> list[str]:
 
 
 def write_decision(folder: Place, decision: Decision) -> None:
-    """Write verdict.json and verdict.md into a folder, in place of those that are there.
-
-    Raises:
-        ConfigError: the folder cannot be written.
-    """
+    """Write verdict.json and verdict.md into a folder, in place of those that are there, or raise ConfigError."""
     try:
         (folder / "verdict.md").write(render(decision))
         (folder / "verdict.json").write(f"{to_json(decision)}\n".encode())

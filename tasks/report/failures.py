@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
@@ -89,26 +89,17 @@ def shown_failures(test: str, chosen: pd.DataFrame, show: Show) -> list[MarkedRo
     for record, row in zip(chosen.to_dict("records"), read_rows(chosen, show), strict=True):
         values = {str(name): value for name, value in record.items()}
         said = described.failure(values) if described else ""
-        marked, prompts = mark(row.original, row.changed), f"{row.original}\n{row.changed}"
-        context = [
+        marked, prompts = mark_row(row, named), f"{row.original}\n{row.changed}"
+        context = tuple(
             (name, text)
-            for name, text in row.details
-            if name in named
+            for name, text in marked.context
             # What stands before an option is no part of it.
-            and not all(
+            if not all(
                 part.strip() in prompts
                 for part in re.sub(r"^\S{1,3}[.)] ", "", text, flags=re.MULTILINE).replace("…", "\n").splitlines()
             )
-        ]
-        failures.append(
-            MarkedRow(
-                row=row,
-                sentence=show(said) or row.reason,
-                original=marked.original,
-                changed=marked.changed,
-                context=tuple(context),
-            )
         )
+        failures.append(replace(marked, sentence=show(said) or row.reason, context=context, details=()))
     return failures
 
 

@@ -90,8 +90,8 @@ def reach(cases: int, gate: float, *, level: float, agreeing: float | None = Non
         none, every = (replace(share, true=count, effective=agreeing or cases) for count in (0, cases))
         return evidence(replace(share, better=(every,), worse=(none,)), gate)
 
-    passing = _first(lambda true: evidence_of(true).reached <= level, -1, cases + 1)
-    open_from = _first(lambda true: evidence_of(true).missed > level, -1, cases + 1)
+    passing = first_that(lambda true: evidence_of(true).reached <= level, -1, cases + 1)
+    open_from = first_that(lambda true: evidence_of(true).missed > level, -1, cases + 1)
     failing = open_from - 1
     passes_from = float(betaincinv(passing, cases - passing + 1, POWER)) if passing else 0.0
     return Reach(
@@ -180,11 +180,11 @@ def _find_enough(holds: Callable[[int], bool], start: int) -> int | None:
         if high > MOST:
             return None
         low, high = high, 2 * high
-    return _first(holds, low, high)
+    return first_that(holds, low, high)
 
 
-def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """The smallest number above `low` that holds; `high` if none below it does."""
+def first_that(holds: Callable[[int], bool], low: int, high: int) -> int:
+    """Return the smallest number above `low` that holds; `high` if none below it does."""
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from contrapose.tasks.statistics.means import Mean
+from contrapose.tasks.statistics.power import first_that
 from contrapose.tasks.statistics.shares import CONFIDENCE, Interval, copies, labels_of, wilson_ends
 
 MOST_STRATA = 5
@@ -36,11 +37,11 @@ class Strata(NamedTuple):
         """The mean label over all rows."""
         return float(self.weight @ self.rate)
 
-    def interval(self, times: float = 1.0, *, confidence: float = CONFIDENCE) -> Interval:
+    def interval(self, times: float = 1.0) -> Interval:
         """Return the interval, also as it would be with several times as many labels of the same rates."""
         from scipy.special import stdtrit
 
-        quantile = float(stdtrit(max(1.0, times * (self.freedom + 1) - 1), (1 + confidence) / 2))
+        quantile = float(stdtrit(max(1.0, times * (self.freedom + 1) - 1), (1 + CONFIDENCE) / 2))
         low, high = wilson_ends(self.rate, times * self.labels / self.design, quantile)
         between = quantile**2 * float(self.weight @ (self.rate - self.value) ** 2) * self.design / self.rows
         down, up = (float((np.square(self.weight * (self.rate - end)).sum() + between) ** 0.5) for end in (low, high))
@@ -117,10 +118,7 @@ def labels_to_decide(predicted: Predicted, gate: float) -> int | None:
         return 0
     if not decides(many):
         return None
-    while many - few > 1:
-        middle = (few + many) // 2
-        few, many = (few, middle) if decides(middle) else (middle, many)
-    return many - predicted.labels
+    return first_that(decides, few, many) - predicted.labels
 
 
 def _stratify(verdict: np.ndarray, known: np.ndarray) -> np.ndarray:

@@ -98,15 +98,20 @@ def test_where_no_test_was_scored_alike_the_setting_is_named_that_mends_it(tmp_p
     assert "Set read_with: ask for order_bias in the suite" in str(caught.value)
 
 
-def with_second_test(folder: Path, rows: Sequence[Row], **settings: Any) -> str:
-    """The run with a test more, `option_order`, and the rows of that."""
-    other = write_run(folder.with_name(f"{folder.name}-other"), [{**row, "test_type": "option_order"} for row in rows])
+def name_second_test(folder: Path, **settings: Any) -> None:
+    """Let the run say that it asked a test more, `option_order`."""
     summary, manifest = (json.loads((folder / name).read_text()) for name in ("summary.json", "manifest.json"))
     settings = {**SETTINGS, **settings}
     summary["tests"].append({**summary["tests"][0], "test_type": "option_order", "settings": settings})
     manifest["config"]["tests"]["factuality"]["option_order"] = {}
     (folder / "summary.json").write_text(json.dumps(summary))
     (folder / "manifest.json").write_text(json.dumps(manifest))
+
+
+def with_second_test(folder: Path, rows: Sequence[Row], **settings: Any) -> str:
+    """The run with this test more, and the rows of that."""
+    other = write_run(folder.with_name(f"{folder.name}-other"), [{**row, "test_type": "option_order"} for row in rows])
+    name_second_test(folder, **settings)
     for name in ("results.parquet", "cases.parquet"):
         tables = [pq.read_table(each / name) for each in (folder, other)]
         pq.write_table(pa.concat_tables(tables), folder / name)
@@ -222,11 +227,7 @@ def test_what_is_incomplete_or_left_out_is_warned_of(tmp_path: Path) -> None:
 def test_a_test_that_some_runs_lack_is_warned_of_once(tmp_path: Path) -> None:
     folders = [write_run(tmp_path / name, rows_from([True])) for name in ("one", "two", "three")]
     for folder in folders[:2]:
-        summary, manifest = (json.loads((folder / name).read_text()) for name in ("summary.json", "manifest.json"))
-        summary["tests"].append({**summary["tests"][0], "test_type": "option_order"})
-        manifest["config"]["tests"]["factuality"]["option_order"] = {}
-        (folder / "summary.json").write_text(json.dumps(summary))
-        (folder / "manifest.json").write_text(json.dumps(manifest))
+        name_second_test(folder)
     assert compare(list(map(str, folders)))["warnings"] == ["option_order is not compared: it is not in three."]
 
 

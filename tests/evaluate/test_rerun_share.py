@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, cast
 
 import numpy as np
@@ -23,12 +24,16 @@ PLAN = plan_of("order_bias")
 RULES = Rules(min_pass_rate=PLAN.min_pass_rate, max_error_share=0.1, gate="interval", min_coverage=0.5)
 
 
+@cache
+def scored() -> pd.DataFrame:
+    return score_trials(trials_of("order_bias"), PLAN, model="mock", embed=no_embeddings).to_pandas()
+
+
 def rows(rate: float, *, clusters: int = 40, sizes: tuple[int, ...] = (1,), opened: float = 0.0) -> pd.DataFrame:
     """Scored rows in clusters of these sizes, of which about this share passes."""
     rng = np.random.default_rng(3)
-    scored = score_trials(trials_of("order_bias"), PLAN, model="mock", embed=no_embeddings).to_pandas()
     labels = np.repeat(np.arange(clusters), np.resize(sizes, clusters))
-    results = scored.iloc[np.zeros(len(labels), dtype=int)].reset_index(drop=True)
+    results = scored().iloc[np.zeros(len(labels), dtype=int)].reset_index(drop=True)
     own = rng.beta(4 * rate, 4 * (1 - rate), clusters)[labels] if max(sizes) > 1 else rate
     passed = pd.Series(rng.random(len(labels)) < own, dtype=object)
     passed[rng.random(len(labels)) < opened] = None

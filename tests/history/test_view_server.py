@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Literal
 from urllib.request import HTTPCookieProcessor, build_opener
@@ -24,7 +24,7 @@ from run_folders import put_refused, put_run
 
 from contrapose.flows.cli.view import choose_folder
 from contrapose.flows.serve.guard import Guard, basic
-from contrapose.flows.serve.report_server import serving_site
+from contrapose.flows.serve.report_server import Served, serving_site
 from contrapose.flows.serve.view.site import Viewer
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.history.dataset import append
@@ -32,13 +32,12 @@ from contrapose.tasks.history.dataset import append
 RUN = "20260301T083000Z-harbour-a"
 
 
-@pytest.fixture
-def runs(tmp_path: Path) -> Path:
+def runs_in(where: Path) -> Path:
     """A folder of one run beside a secret."""
-    (tmp_path / "secret.html").write_text("secret")
-    (tmp_path / "runs-2").mkdir()
-    (tmp_path / "runs-2" / "report.html").write_text("secret")
-    found = tmp_path / "runs"
+    (where / "secret.html").write_text("secret")
+    (where / "runs-2").mkdir()
+    (where / "runs-2" / "report.html").write_text("secret")
+    found = where / "runs"
     files = {
         "report.html": "<p>fine</p>",
         "report.md": "# fine",
@@ -49,21 +48,29 @@ def runs(tmp_path: Path) -> Path:
     folder = put_run(found, RUN, files=files)
     (folder / ".git").mkdir()
     (folder / ".git" / "config.txt").write_text("secret")
-    (folder / "out.html").symlink_to(tmp_path / "secret.html")
-    (folder / "away").symlink_to(tmp_path / "runs-2")
+    (folder / "out.html").symlink_to(where / "secret.html")
+    (folder / "away").symlink_to(where / "runs-2")
     (folder / "veiled.txt").symlink_to(folder / ".env")
     (folder / "inside.html").symlink_to(folder / "report.html")
     os.mkfifo(folder / "pipe.html")
     return found
 
 
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    return runs_in(tmp_path)
+
+
 KEY = "contrapose:of-the-tests"
 
 
-@pytest.fixture
-def url(runs: Path) -> Iterator[str]:
-    guard = Guard(key=KEY, port=0)
-    with serving_site(Viewer(root=runs.resolve(), history=str(runs / "history")), guard=guard) as served:
+def serving(runs: Path) -> AbstractContextManager[Served]:
+    return serving_site(Viewer(root=runs.resolve(), history=str(runs / "history")), guard=Guard(key=KEY, port=0))
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with serving(runs_in(tmp_path_factory.mktemp("served"))) as served:
         yield served.url
 
 
@@ -210,9 +217,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         )
     wide = f"# Report\n\n| what | {' | '.join('ab')} |\n|---|---|---|\n| prompt | {'long ' * 40} | {'x' * 60} |\n"
     put_run(runs, "20260305T083000Z-harbour-x", files={"report.md": wide})
-    with serving_site(
-        Viewer(root=runs.resolve(), history=str(runs / "history")), guard=Guard(key=KEY, port=0)
-    ) as served:
+    with serving(runs) as served:
         yield served.url
 
 
@@ -279,9 +284,7 @@ def test_two_ticked_runs_are_compared(browser: Browser, tmp_path: Path) -> None:
         summary = json.loads((folder / "summary.json").read_text())
         put_run(tmp_path, name, tests=[{**summary["tests"][0], "pass_rate": 1.0}], model=summary["model"], run_id=name)
     said: list[str] = []
-    with serving_site(
-        Viewer(root=tmp_path.resolve(), history=str(tmp_path / "history")), guard=Guard(key=KEY, port=0)
-    ) as served:
+    with serving(tmp_path) as served:
         page = browser.new_context(extra_http_headers=LET_IN).new_page()
         page.on("console", lambda message: said.append(message.text))
         page.goto(served.url)

@@ -115,16 +115,22 @@ def test_nothing_in_the_picture_runs_or_loads() -> None:
         assert not [name for each in root.iter() for name in each.attrib if re.match("on|.*href", name)]
 
 
-@pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
-def test_a_run_whose_artifacts_are_refused_is_finished_all_the_same(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.usefixtures("prefect_server", "own_store")
+def test_a_run_whose_artifacts_and_history_are_refused_is_finished_all_the_same(
+    in_tmp: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def refuse(**_: object) -> None:
         raise RuntimeError("no room")
 
     monkeypatch.setattr("contrapose.tasks.report.task.create_markdown_artifact", refuse)
-    assert main(RUN) == 0
-    assert "Prefect did not take all artifacts (RuntimeError)" in " ".join(capsys.readouterr().out.split())
+    (in_tmp / "occupied").write_text("no folder")
+    assert main([*RUN, "--set", "history=occupied/history"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "Prefect did not take all artifacts (RuntimeError)" in told
+    (refused,) = re.findall(r"history: (.*?); expected", told)
+    assert re.fullmatch(r"it could not be written \(\w+\)", refused)
+    (folder,) = Path("runs").iterdir()
+    assert json.loads((folder / "summary.json").read_text())["verdict"]
     assert main([*RUN, "--quiet"]) == 0
     quiet = capsys.readouterr()
     assert quiet.err.startswith("contrapose: Prefect did not take all artifacts (RuntimeError)")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,6 +18,7 @@ from contrapose.tasks.statistics.matched import Pairs, bounds_at, effective_pair
 from contrapose.tasks.statistics.shares import LEVEL, copies
 
 RUNS = 400
+wins_needed_once = cache(wins_needed)
 
 
 def answers(lost: int, won: int, cases: int) -> tuple[np.ndarray, np.ndarray]:
@@ -56,7 +59,7 @@ def test_a_tail_is_the_sum_over_all_tables(lost: int, won: int, cases: int, gap:
     [(50, 0.02), (50, 0.1), (100, 0.05), (100, 0.1), pytest.param(200, 0.03, marks=pytest.mark.slow)],
 )
 def test_a_loss_of_the_margin_is_called_not_worse_in_at_most_five_percent(cases: int, margin: float) -> None:
-    needed = wins_needed(cases, margin)
+    needed = wins_needed_once(cases, margin)
     shares = np.linspace(margin, 0.3, 60)
     errors = [chance_of_claim(needed, cases, (share + margin) / 2, (share - margin) / 2) for share in shares]
     assert 0.02 < max(errors) <= LEVEL
@@ -68,7 +71,7 @@ def test_a_loss_of_the_margin_is_called_not_worse_in_at_most_five_percent(cases:
 def test_equal_models_are_called_not_worse_as_often_as_tangos_score_does(
     cases: int, margin: float, least: float
 ) -> None:
-    assert chance_of_claim(wins_needed(cases, margin), cases, 0.05, 0.05) >= least
+    assert chance_of_claim(wins_needed_once(cases, margin), cases, 0.05, 0.05) >= least
 
 
 @settings(max_examples=40, deadline=None)

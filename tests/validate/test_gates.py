@@ -105,14 +105,16 @@ def named(broken: list[Finding], case: Corruption) -> bool:
 
 
 @pytest.mark.usefixtures("in_tmp")
-def test_an_error_names_row_column_and_value_and_the_evidence_holds_the_row() -> None:
-    checked = sound("order_bias").corrupted("results", setting(eval_score=1.5)).checked("results")
+def test_an_error_names_row_column_and_value_and_the_evidence_holds_the_row_without_a_formula() -> None:
+    checked = sound("order_bias").corrupted("results", setting(eval_score=1.5, reason="=1+1")).checked("results")
     key = sound("order_bias").results[1]["case_id"]
     error = str(refuse(checked))
     assert f"The score of a choice by likelihood is 0 or 1 (eval_score): broken by {key} [eval_score 1.5" in error
     assert "expected results that meet results.yaml" in error
-    kept = pq.read_table(Path("runs") / f"{ID}-refused" / "order_bias-results.parquet").to_pylist()
-    assert [(row["row"], row["case_id"], row["eval_score"]) for row in kept] == [(2, key, 1.5)]
+    rows = Path("runs") / f"{ID}-refused" / "order_bias-results.parquet"
+    kept = [(row["row"], row["case_id"], row["eval_score"]) for row in pq.read_table(rows).to_pylist()]
+    assert kept == [(2, key, 1.5)]
+    assert "'=1+1" in rows.with_suffix(".csv").read_text()
 
 
 @pytest.mark.usefixtures("in_tmp")
@@ -125,13 +127,6 @@ def test_what_was_lost_is_named_in_the_evidence() -> None:
     assert [(row["row"], row["broken"], row["case_id"]) for row in kept] == [
         (None, "left_out", whole.results[-1]["case_id"])
     ]
-
-
-@pytest.mark.usefixtures("in_tmp")
-def test_the_tables_of_a_spreadsheet_hold_no_formula() -> None:
-    checked = sound("order_bias").corrupted("results", setting(eval_score=7.0, reason="=1+1")).checked("results")
-    refuse(checked)
-    assert "'=1+1" in (Path("runs") / f"{ID}-refused" / "order_bias-results.csv").read_text()
 
 
 def test_a_missing_column_and_a_wrong_type_are_refused() -> None:
@@ -199,7 +194,7 @@ def test_threads_that_share_a_suite_look_at_their_own_rows() -> None:
         (seen,) = run(suite, frame, parameters={})
         return seen.error, list(seen.broken)
 
-    lengths = list(range(2, 34))
+    lengths = list(range(2, 18))
     with ThreadPoolExecutor(8) as threads:
         assert list(threads.map(broken_of, lengths)) == [("", [rows]) for rows in lengths]
 

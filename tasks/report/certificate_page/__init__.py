@@ -169,14 +169,10 @@ def certificates_file(certificates: Sequence[Certificate]) -> Certificates:
     return Certificates(schema_version=CERTIFICATE_VERSION, certificates=list(certificates))
 
 
-def write_certificates(folder: Path, certificates: Sequence[Certificate], *, show_toxic: bool = False) -> None:
-    """Write certificate.html and certificate.json into a folder, which is made where there is none.
-
-    Raises:
-        ConfigError: the folder cannot be written.
-    """
+def write_certificates(folder: Path, certificates: Sequence[Certificate]) -> None:
+    """Write certificate.html and certificate.json into a folder, as `write_pages` does."""
     contents = {
-        "certificate.html": render(certificates, show_toxic=show_toxic),
+        "certificate.html": render(certificates),
         "certificate.json": f"{to_json(certificates_file(certificates))}\n".encode(),
     }
     write_pages(folder, contents, what="the certificate")

@@ -65,13 +65,7 @@ def render(comparison: Comparison, flips: Flips, *, show_toxic: bool = False) ->
 
 
 def write_comparison(folder: Path, comparison: Comparison, flips: Flips, *, show_toxic: bool = False) -> None:
-    """Write comparison.html, comparison.md and comparison.json into a folder, which is made where there is none.
-
-    A file is there complete or not at all, comparison.json the last.
-
-    Raises:
-        ConfigError: the folder cannot be written.
-    """
+    """Write comparison.html, comparison.md and, last, comparison.json into a folder, as `write_pages` does."""
     contents = {
         "comparison.html": render(comparison, flips, show_toxic=show_toxic),
         "comparison.md": markdown.render(comparison),

@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import binom
 
-from contrapose.tasks.statistics.families import at_most, benjamini_hochberg, discordant, holm, mcnemar, wilcoxon
+from contrapose.tasks.statistics.families import (
+    at_most,
+    benjamini_hochberg,
+    discordant,
+    format_p_over_level,
+    holm,
+    mcnemar,
+    wilcoxon,
+)
 
 
 def test_mcnemar_counts_the_pairs_that_differ() -> None:
@@ -41,3 +51,16 @@ def test_holm_and_benjamini_hochberg_are_those_of_statsmodels(values: list[float
 @pytest.mark.parametrize("rate", [0.0, 0.3, 0.5, 0.8, 1.0])
 def test_the_tail_of_the_binomial_distribution_is_that_of_scipy(count: int, trials: int, rate: float) -> None:
     assert at_most(count, trials, rate) == pytest.approx(binom.cdf(count, trials, rate), rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("p", "told"),
+    [(0.0801, "0.080"), (0.0502, "0.0502"), (0.050004, "0.050004"), (0.0511, "0.051"), (1.0, "1.000")],
+)
+def test_a_p_value_has_as_many_decimals_as_it_takes(p: float, told: str) -> None:
+    assert format_p_over_level(p) == told
+
+
+@given(p=st.floats(0.05 + 1e-12, 1))
+def test_what_is_over_the_level_reads_as_over_it(p: float) -> None:
+    assert float(format_p_over_level(p)) > 0.05
