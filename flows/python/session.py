@@ -115,7 +115,8 @@ def prefect_used(key_block: object) -> Iterator[Callable[[], None]]:
         stack.enter_context(settings.temporary_settings(set_defaults={patience: SETTINGS[patience.name]}))
         if LOGS not in os.environ:
             stack.enter_context(quiet_prefect())
-        use(lacking_key())
+        if lacking := lacking_key():
+            use(lacking)
         serve_blocks(key_block or os.environ.get("CONTRAPOSE_STORE", "").startswith(SCHEME), use)
         yield start
 

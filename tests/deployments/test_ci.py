@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 from linters import DEPLOYMENTS, lint, understood
+from own_process import Ended, run_process
 from places import REPOSITORY
 from small_server import Asked, answering
 
@@ -75,10 +75,10 @@ def environment(api: Api, host: str, token: str = "secret") -> dict[str, str]:
     return {"PATH": os.environ["PATH"], **names}
 
 
-def comment(folder: Path, text: str, *extra: str, **names: str) -> subprocess.CompletedProcess[str]:
+def comment(folder: Path, text: str, *extra: str, **names: str) -> Ended:
     (folder / "report.md").write_text(text)
     command = [sys.executable, "-m", "contrapose.deployments.ci.comment", "report.md", *extra]
-    return subprocess.run(command, cwd=folder, env=names, capture_output=True, text=True, check=False)
+    return run_process(*command, cwd=folder, env=names)
 
 
 @pytest.mark.parametrize("host", ["github", "gitlab"])
@@ -112,7 +112,7 @@ def test_outside_of_a_runner_it_says_what_is_missing(tmp_path: Path) -> None:
 def test_a_badge_tells_the_verdict(tmp_path: Path, verdict: str) -> None:
     (tmp_path / "summary.json").write_text(json.dumps({"verdict": verdict}))
     command = [sys.executable, "-m", "contrapose.deployments.ci.badge", "summary.json", "badge", "--label", "a <b>"]
-    subprocess.run(command, cwd=tmp_path, check=True)
+    assert run_process(*command, cwd=tmp_path).returncode == 0
     shown = json.loads((tmp_path / "badge" / "badge.json").read_text())
     assert (shown["schemaVersion"], shown["label"], shown["message"]) == (1, "a <b>", verdict)
     drawn = ET.parse(tmp_path / "badge" / "badge.svg").getroot()
@@ -137,10 +137,9 @@ def runner(tmp_path: Path) -> dict[str, str]:
     return {"RUNNER_TEMP": str(tmp_path), "SUITE": "my suite.yaml", "MODEL": "", "MAX_COST": "2", **files}
 
 
-def step(name: str, **names: str) -> subprocess.CompletedProcess[str]:
+def step(name: str, **names: str) -> Ended:
     command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", STEPS[name]]
-    environment = {"PATH": os.environ["PATH"], **names}
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    return run_process(*command, env={"PATH": os.environ["PATH"], **names})
 
 
 @pytest.mark.parametrize(("code", "cost"), [("0", "2"), ("1", ""), ("4", "2")])
@@ -226,7 +225,6 @@ def test_gitlabs_job_comments_once_and_ends_as_the_verdict_says(
     names = {**runner, **environment(api, "gitlab"), "CODE": str(code)}
     names["PATH"] = f"{tmp_path}/contrapose/bin:{os.environ['PATH']}"
     for _ in range(2):
-        command = ["bash", "-eo", "pipefail", "-c", script]
-        done = subprocess.run(command, cwd=tmp_path, env=names, capture_output=True, text=True, check=False)
+        done = run_process("bash", "-eo", "pipefail", "-c", script, cwd=tmp_path, env=names)
         assert done.returncode == code, done.stderr
     assert len(api.comments) == BEFORE + 2

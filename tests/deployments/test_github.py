@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from linters import DEPLOYMENTS, lint
+from own_process import Ended, run_process
 from places import REPOSITORY
 
 WORKFLOW = DEPLOYMENTS / "github" / "evaluate.yaml"
@@ -23,13 +23,11 @@ def script(job: str, name: str) -> str:
     return next(step["run"] for step in JOBS[job]["steps"] if step.get("name") == name)
 
 
-def run(text: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(text: str, folder: Path, **environment: str) -> Ended:
     """Run a step's script in the runner's shell; programs in `folder/bin` come before others."""
     path = f"{folder / 'bin'}:{os.environ['PATH']}"
     command = ["bash", "--noprofile", "--norc", "-e", "-c", text]
-    return subprocess.run(
-        command, cwd=folder, env={"PATH": path, **environment}, capture_output=True, text=True, check=False
-    )
+    return run_process(*command, cwd=folder, env={"PATH": path, **environment})
 
 
 def program(folder: Path, name: str, text: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -13,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 from docs_pages import BLOCK, DOCS, Block, blocks, commands, pages
+from own_process import run_process
 from places import REPOSITORY
 from prefect.settings import PREFECT_API_URL
 
@@ -70,15 +70,7 @@ def test_the_tutorial_works_as_it_is_written(tmp_path: Path) -> None:
     script = "\n".join(text for language, text in found if language == "bash" and "make " not in text)
     program = f'contrapose() {{ {shlex.quote(sys.executable)} -m contrapose.flows.cli "$@"; }}\nset -e\n{script}'
     environment = {**os.environ, "PREFECT_API_URL": str(PREFECT_API_URL.value())}
-    done = subprocess.run(
-        ["bash", "-c", program],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=280,
-    )
+    done = run_process("bash", "-c", program, cwd=tmp_path, env=environment)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert len([*tmp_path.glob("runs/*/report.html")]) == 2
     assert "add_negation: INCONCLUSIVE" in done.stdout
@@ -87,8 +79,8 @@ def test_the_tutorial_works_as_it_is_written(tmp_path: Path) -> None:
 
 def test_the_site_builds_without_a_broken_link_or_a_foreign_host(tmp_path: Path) -> None:
     pytest.importorskip("mkdocs", reason="the extra docs is not installed")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
-    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", tmp_path / "site"]
+    done = run_process(*command, cwd=REPOSITORY)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (tmp_path / "site" / "search" / "search_index.json").stat().st_size > 100_000
     commands_page = (tmp_path / "site" / "reference" / "commands.html").read_text("utf-8")

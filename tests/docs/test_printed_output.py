@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from docs_pages import BLOCK, DOCS, Block, blocks, commands
+from own_process import run_process
 from prefect.settings import PREFECT_API_URL
 
 COMMAND = re.compile(r"^\$ .*(?:(?<=\\)\n.*)*\n?", re.MULTILINE)
@@ -42,20 +42,13 @@ def test_page_prints_what_its_command_prints(block: Block, tmp_path: Path) -> No
     ]
     (tmp_path / "questions.csv").write_text(questions, "utf-8")
     (arguments,) = commands(block)
-    done = subprocess.run(
-        [sys.executable, "-m", "contrapose.flows.cli", *arguments],
-        cwd=tmp_path,
-        env={
-            **{name: value for name, value in os.environ.items() if not name.startswith(("CONTRAPOSE_", "OPENAI_"))},
-            "CONTRAPOSE_HOME": str(tmp_path / "home"),
-            "PREFECT_API_URL": str(PREFECT_API_URL.value()),
-            "COLUMNS": "80",
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=280,
-    )
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith(("CONTRAPOSE_", "OPENAI_"))},
+        "CONTRAPOSE_HOME": str(tmp_path / "home"),
+        "PREFECT_API_URL": str(PREFECT_API_URL.value()),
+        "COLUMNS": "80",
+    }
+    done = run_process(sys.executable, "-m", "contrapose.flows.cli", *arguments, cwd=tmp_path, env=environment)
     output = "".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines())
     assert done.returncode == 0, done.stderr
     assert pattern(printed(block)).fullmatch(output), output

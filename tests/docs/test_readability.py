@@ -28,13 +28,19 @@ def test_page_is_easy_to_read(path: Path, readability: Any) -> None:
     assert readability.measure_page(path).faults(readability.limits_of(path)) == []
 
 
+@pytest.fixture(scope="module")
+def screens(readability: Any) -> dict[str, Any]:
+    """What people read in a terminal, by kind."""
+    return dict(readability.screens())
+
+
 LEAST = {"help": 250, "errors and remedies": 550, "sentences": 250}
 """Sentences of each kind: fewer would mean that the script no longer finds them."""
 
 
 @pytest.mark.parametrize("kind", LEAST)
-def test_screen_is_easy_to_read(kind: str, readability: Any) -> None:
-    figures = readability.screens()[kind]
+def test_screen_is_easy_to_read(kind: str, readability: Any, screens: dict[str, Any]) -> None:
+    figures = screens[kind]
     assert len(figures.sentences) >= LEAST[kind]
     assert figures.faults(readability.SCREEN) == []
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from own_process import Ended, run_process
 from prefect.settings import PREFECT_API_URL
 
 PROBE = '''
@@ -188,7 +189,7 @@ def package(tmp_path: Path) -> Path:
     return folder
 
 
-Command = Callable[..., "subprocess.CompletedProcess[str]"]
+Command = Callable[..., Ended]
 
 
 @pytest.fixture
@@ -201,11 +202,7 @@ def contrapose(package: Path, tmp_path: Path) -> Command:
         "PREFECT_API_URL": str(PREFECT_API_URL.value()),
     }
 
-    def ended(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "contrapose.flows.cli", *arguments]
-        return subprocess.run(command, env=environment, capture_output=True, text=True)
-
-    return ended
+    return partial(run_process, sys.executable, "-m", "contrapose.flows.cli", env=environment)
 
 
 @pytest.mark.usefixtures("prefect_server")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from fake_endpoint import Endpoint, serving
+from own_process import Ended, run_process
 
 import contrapose
 from contrapose.flows.python.pytest_runs import MOST_LINES, describe
@@ -52,18 +52,12 @@ def test_broken(prompt):
 """
 
 
-def outcome(folder: Path, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+def outcome(folder: Path, program: str, *arguments: str) -> Ended:
     (folder / "test_sample.py").write_text(HEAD + program, "utf-8")
     rows = "\n".join(f"What is {number} plus {number + 1}?" for number in range(60))
     (folder / "questions.csv").write_text(f"question\n{rows}\n", "utf-8")
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "--rootdir", str(folder), "-c", "/dev/null", *arguments, str(folder)],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=280,
-    )
+    command = [sys.executable, "-m", "pytest", "-q", "--rootdir", folder, "-c", "/dev/null", *arguments, folder]
+    return run_process(*command, cwd=folder)
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from newest_run import results_of, summary_of, write_rows
 import contrapose
 from contrapose.flows.cli import main
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("in_tmp")]
 
 PAIRS = {
     "de": [
@@ -46,10 +46,7 @@ def write_pairs(language: str, times: int = 1) -> str:
 
 @pytest.mark.parametrize("model", ["mock", "embedded"])
 @pytest.mark.parametrize("language", PAIRS)
-def test_pairs_in_another_language_are_compared_by_their_options(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, language: str, model: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_pairs_in_another_language_are_compared_by_their_options(language: str, model: str) -> None:
     columns = ["--before", "question", "--after", "translated", "--set", "tests.relation.pairs.options_after="]
     columns[-1] += "translated_options"
     arguments = ["run", "--model", model, "--data", write_pairs(language), *columns, "--test", "relation"]
@@ -77,20 +74,14 @@ def answer_by_options(options: Callable[[str], bool]) -> Callable[[str], str]:
 @pytest.mark.parametrize(
     ("is_right", "verdict"), [(lambda prompt: True, "pass"), (lambda prompt: "Was" not in prompt, "fail")]
 )
-def test_a_model_that_loses_its_answers_in_german_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_right: Callable[[str], bool], verdict: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_model_that_loses_its_answers_in_german_fails(is_right: Callable[[str], bool], verdict: str) -> None:
     mine = contrapose.relation("question", "translated", expect="not_worse", options_after="translated_options")
     content = pd.read_json(write_pairs("de", 20), lines=True)
     run = contrapose.evaluate(model=answer_by_options(is_right), data=content, test=mine, quiet=True)
     assert run.verdict == verdict
 
 
-def test_a_model_that_always_gives_the_same_answer_does_not_pass(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_model_that_always_gives_the_same_answer_does_not_pass() -> None:
     mine = contrapose.relation("question", "translated", options_after="translated_options")
     content = pd.read_json(write_pairs("de", 20), lines=True)
     run = contrapose.evaluate(model=lambda prompt: "A", data=content, test=mine, quiet=True)
@@ -99,25 +90,19 @@ def test_a_model_that_always_gives_the_same_answer_does_not_pass(
 
 
 @pytest.mark.parametrize("expect", ["not_worse", "stays"])
-def test_where_every_right_answer_is_the_same_no_model_passes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expect: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_where_every_right_answer_is_the_same_no_model_passes(expect: str) -> None:
     content = pd.read_json(write_pairs("de", 60), lines=True)
     source = write_rows("same.jsonl", content[content["answer"] == "B"].to_dict("records"))
     arguments = ["--before", "question", "--after", "translated", "--expect", expect, "-q", "--out", "out"]
     arguments += ["--set", "tests.relation.pairs.options_after=translated_options", "--data", source]
-    (tmp_path / "model.py").write_text("def answer(prompt):\n    return 'B'\n", "utf-8")
+    Path("model.py").write_text("def answer(prompt):\n    return 'B'\n", "utf-8")
     assert main(["run", "--model", "app/model:answer", "--test", "relation", *arguments]) == 3
     reason = "The right answer of every case that counts is B: a model that always answers B would pass."
     assert reason in summary_of()["tests"][0]["reason"]
 
 
 @pytest.mark.parametrize(("replies", "verdict"), [({}, "inconclusive"), ({"Was": "A"}, "fail")])
-def test_a_constant_model_does_not_pass_and_one_that_loses_answers_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, replies: dict[str, str], verdict: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_constant_model_does_not_pass_and_one_that_loses_answers_fails(replies: dict[str, str], verdict: str) -> None:
     mine = contrapose.relation("question", "translated", expect="not_worse", options_after="translated_options")
     content = pd.read_json(write_pairs("de", 30), lines=True)
 
@@ -129,9 +114,8 @@ def test_a_constant_model_does_not_pass_and_one_that_loses_answers_fails(
     assert ("always answers C would pass" in run.summary["tests"][0]["reason"]) is (verdict == "inconclusive")
 
 
-def test_a_strangers_relation_is_five_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "suite.yaml").write_text(
+def test_a_strangers_relation_is_five_lines() -> None:
+    Path("suite.yaml").write_text(
         "tests:\n"
         "  relation:\n"
         "    german: {data: de.jsonl, before: question, after: translated, options_after: translated_options,\n"
@@ -149,10 +133,7 @@ def test_a_strangers_relation_is_five_lines(tmp_path: Path, monkeypatch: pytest.
         assert words in page
 
 
-def test_contrast_sets_in_the_layout_of_condaqa_are_answered_completely_or_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_contrast_sets_in_the_layout_of_condaqa_are_answered_completely_or_not() -> None:
     source = write_rows("condaqa.jsonl", rows(30))
 
     def answer(prompt: str) -> str:
@@ -175,21 +156,15 @@ def test_contrast_sets_in_the_layout_of_condaqa_are_answered_completely_or_not(
 
 
 @pytest.mark.parametrize("setting", ["edit: os:system", "{after: translated, score: subprocess:run}"])
-def test_a_suite_runs_no_function_that_nobody_allowed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], setting: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_suite_runs_no_function_that_nobody_allowed(capsys: pytest.CaptureFixture[str], setting: str) -> None:
     source = write_pairs("de")
     own = setting.strip("{}")
-    (tmp_path / "suite.yaml").write_text(f"tests: {{relation: {{x: {{data: {source}, {own}}}}}}}\n", "utf-8")
+    Path("suite.yaml").write_text(f"tests: {{relation: {{x: {{data: {source}, {own}}}}}}}\n", "utf-8")
     assert main(["run", "--suite", "suite.yaml", "--model", "mock"]) == 2
     assert "may not be run for a suite or a form" in capsys.readouterr().err
 
 
-def test_a_failed_case_of_a_function_is_shrunk_to_the_word_that_matters(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_failed_case_of_a_function_is_shrunk_to_the_word_that_matters() -> None:
 
     def answer(prompt: str) -> str:
         return "B" if "zebra" in prompt and "please" in prompt else "A"
@@ -200,8 +175,7 @@ def test_a_failed_case_of_a_function_is_shrunk_to_the_word_that_matters(
     assert contrapose.shrink(run, "frame-0001", model=answer, test=politely, quiet=True).text == "zebra"
 
 
-def test_runs_with_relations_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_runs_with_relations_are_compared() -> None:
     content = pd.read_json(write_pairs("de", 20), lines=True)
     mine = contrapose.relation("question", "translated", expect="not_worse", options_after="translated_options")
     first, second = (

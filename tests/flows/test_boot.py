@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from own_process import Ended, run_process
 from plain_prefect import put_own_database
 from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL, PREFECT_API_URL, temporary_settings
 
@@ -63,11 +63,11 @@ def test_what_threads_of_prefect_say_at_the_end_is_not_shown() -> None:
         "logging.getLogger('EventsWorker').warning('Still processing')"
     )
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_LOGGING_")}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-    assert done.stderr == ""
+    done = run_process(sys.executable, "-c", code, env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
-def started(home: Path, *, seconds: float) -> subprocess.CompletedProcess[str]:
+def started(home: Path) -> Ended:
     """A process that starts the temporary server in a home, and says whether it answered."""
     code = (
         "from contrapose.flows.cli.start import be_quiet; be_quiet(logs=False)\n"
@@ -78,28 +78,25 @@ def started(home: Path, *, seconds: float) -> subprocess.CompletedProcess[str]:
         "except ConfigError as error: print(error)\n"
         "else: print('answered', server.running); server.leave()\n"
     )
-    return alone(code, home=home, seconds=seconds)
+    return alone(code, home=home)
 
 
-def alone(code: str, *, home: Path, seconds: float) -> subprocess.CompletedProcess[str]:
+def alone(code: str, *, home: Path) -> Ended:
     """A process whose Prefect names no server."""
     unset = {
         name: value for name, value in os.environ.items() if not name.startswith(("PREFECT_API", "PREFECT_SERVER"))
     }
     own = {"PREFECT_HOME": str(home), "CONTRAPOSE_HOME": str(home.parent / "contrapose")}
     # As the command is: its folder is no place of modules.
-    command = [sys.executable, "-P", "-c", code]
     own_folder = next(folder for folder in home.parents if folder.exists())
-    return subprocess.run(
-        command, env=unset | own, cwd=own_folder, capture_output=True, text=True, check=False, timeout=seconds
-    )
+    return run_process(sys.executable, "-P", "-c", code, env=unset | own, cwd=own_folder)
 
 
 def test_a_server_that_cannot_start_is_given_up_when_it_ends_and_says_why(tmp_path: Path) -> None:
     put_own_database(tmp_path / "contrapose")
     [file] = tmp_path.glob("contrapose/prefect/*/prefect.db")
     file.write_bytes(b"No database. " * 400)
-    done = started(tmp_path / "prefect", seconds=120)
+    done = started(tmp_path / "prefect")
     assert "file is not a database" in done.stdout
     assert done.stderr == ""
 
@@ -118,7 +115,7 @@ def test_a_server_takes_no_module_from_the_folder_of_a_person_and_keeps_nobody_w
         "os._exit(0)"
     )
     # A server that is stopped does not end with its owner.
-    done = alone(code, home=tmp_path / "prefect", seconds=120)
+    done = alone(code, home=tmp_path / "prefect")
     os.kill(int(done.stdout), signal.SIGCONT)
     assert done.returncode == 0
 
@@ -134,7 +131,7 @@ def test_a_run_does_not_import_what_its_server_does(tmp_path: Path) -> None:
         "print(own_server().running, is_kept())\n"
         "print([name for name in ('prefect.server.api.server', 'torch') if name in sys.modules])"
     )
-    done = alone(code, home=tmp_path / "prefect", seconds=180)
+    done = alone(code, home=tmp_path / "prefect")
     verdict, server, imported = done.stdout.strip().split("\n")
     assert "order_bias" in verdict
     assert (server, imported) == ("True False", "[]"), done.stderr
@@ -156,7 +153,7 @@ def test_a_server_that_only_a_profile_names_ends_the_one_that_was_begun(tmp_path
         "while own_server().running and time.monotonic() < end: time.sleep(0.1)\n"
         "print(own_server().running, wants_own_server())"
     )
-    done = alone(code, home=home, seconds=120)
+    done = alone(code, home=home)
     assert (done.stdout, done.stderr) == ("False False\n", "")
     assert not (home / "prefect.db").exists()
     assert not (tmp_path / "contrapose" / "prefect").exists()
@@ -188,7 +185,7 @@ print(sorted({str(host) for host in seen} - {'127.0.0.1', 'localhost', '::1'}))
 """
 
 
-def python(code: str, folder: Path, **set_by_user: str) -> subprocess.CompletedProcess[str]:
+def python(code: str, folder: Path, **set_by_user: str) -> Ended:
     """A process of somebody who has set nothing else about telemetry, outside of what counts as a CI."""
     kept = {
         name: value
@@ -196,15 +193,10 @@ def python(code: str, folder: Path, **set_by_user: str) -> subprocess.CompletedP
         if name not in NO_TELEMETRY and not name.startswith(("PREFECT_API", "PREFECT_SERVER", "PREFECT_LOGGING"))
     }
     environment = kept | {"PREFECT_HOME": str(folder / "prefect"), "CONTRAPOSE_STORE": f"sqlite:///{folder}/store"}
-    command = [sys.executable, "-c", code]
-    return subprocess.run(
-        command, env=environment | set_by_user, cwd=folder, capture_output=True, text=True, check=False, timeout=300
-    )
+    return run_process(sys.executable, "-c", code, env=environment | set_by_user, cwd=folder)
 
 
-@pytest.mark.parametrize(
-    "module", ["contrapose", "contrapose.flows.compare_models", "contrapose.tasks.validate.expectations"]
-)
+@pytest.mark.parametrize("module", ["contrapose.flows.compare_models", "contrapose.tasks.validate.expectations"])
 def test_an_import_turns_it_off(module: str, tmp_path: Path) -> None:
     done = python(f"import {module}\n{LOOK}{EFFECTIVE}", tmp_path)
     assert done.stdout == "True\nFalse False\n", done.stderr

@@ -110,17 +110,12 @@ def test_passwords_are_not_shown(
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_a_server_that_answers_is_told_with_its_version(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_server_is_told_with_its_version_and_that_it_answers_strangers(capsys: pytest.CaptureFixture[str]) -> None:
     import prefect
 
-    _, checks = found(capsys)
+    code, checks = found(capsys)
     assert checks["Prefect server"]["state"] == "ok"
     assert checks["Prefect server"]["found"].endswith(f"version {prefect.__version__}")
-
-
-@pytest.mark.usefixtures("prefect_server")
-def test_a_server_that_answers_strangers_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    code, checks = found(capsys)
     assert (code, checks["server access"]["state"]) == (0, "warning")
     assert "no authentication, and lets pages of every origin read" in checks["server access"]["found"]
     assert "docs/behind-a-proxy.md" in checks["server access"]["remedy"]

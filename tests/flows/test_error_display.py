@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import logging
 import signal
-import subprocess
 import sys
 import time
 from contextlib import suppress
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from own_process import run_process
 from prefect import flow
 from prefect.states import State
 
@@ -183,7 +183,7 @@ def test_where_nothing_is_begun_the_process_ends_on_the_spot(number: signal.Sign
     # Whoever runs the tests may ignore some signals, and what is ignored stays ignored.
     plain = f"import signal; signal.signal({int(number)}, signal.SIG_DFL)\n"
     program = plain + AT_ONCE.format(f"signal.raise_signal({int(number)})")
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    done = run_process(sys.executable, "-c", program)
     assert (done.returncode, done.stdout, done.stderr) == (128 + number, "", f"{LINE}\n")
 
 

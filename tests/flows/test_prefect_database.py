@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from own_process import Ended, run_process
 from plain_prefect import put_own_database
 from prefect.server.database import dependencies
 from prefect.server.database.configurations import AioSqliteConfiguration
@@ -43,21 +44,14 @@ def write_database(file: Path, *, revision: str) -> Path:
     return file
 
 
-def contrapose(home: Path, *words: str, python: str = sys.executable, **more: str) -> subprocess.CompletedProcess[str]:
+def contrapose(home: Path, *words: str, python: str = sys.executable, **more: str) -> Ended:
     """The command of a user who has set nothing about Prefect and Contrapose."""
     usual = {name: value for name, value in os.environ.items() if not name.startswith(("PREFECT_", "CONTRAPOSE_"))}
     code = (
         f"import sys; sys.argv = ['contrapose', *{list(words)!r}]; import contrapose.flows.cli as c; sys.exit(c.main())"
     )
-    return subprocess.run(
-        [python, "-P", "-c", code],
-        env=usual | {"HOME": str(home), "XDG_CACHE_HOME": str(home / ".cache")} | more,
-        cwd=home,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=280,
-    )
+    own = {"HOME": str(home), "XDG_CACHE_HOME": str(home / ".cache")}
+    return run_process(python, "-P", "-c", code, env=usual | own | more, cwd=home)
 
 
 @pytest.mark.slow

@@ -7,7 +7,6 @@ import json
 import logging
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -15,6 +14,7 @@ from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
+from own_process import Ended, run_process
 from plain_prefect import put_own_database
 
 from contrapose.flows.python import session
@@ -235,7 +235,7 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def after_calls(program: str, home: Path) -> subprocess.CompletedProcess[str]:
+def after_calls(program: str, home: Path) -> Ended:
     """A process of somebody who has set nothing about Prefect, logs or bars."""
     kept = {
         name: value
@@ -243,15 +243,7 @@ def after_calls(program: str, home: Path) -> subprocess.CompletedProcess[str]:
         if not name.startswith(("PREFECT_", "TQDM_", "TRANSFORMERS_", "TOKENIZERS_", "ARROW_", "HF_HUB_DISABLE"))
     }
     own = {"PREFECT_HOME": str(home / "prefect"), "CONTRAPOSE_HOME": str(home / "contrapose")}
-    return subprocess.run(
-        [sys.executable, "-c", program],
-        env=kept | own,
-        cwd=home,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=280,
-    )
+    return run_process(sys.executable, "-c", program, env=kept | own, cwd=home)
 
 
 @pytest.mark.slow

@@ -9,7 +9,9 @@ import pytest
 from sqlalchemy import select, update
 
 from contrapose.flows.evaluate_model import evaluate_model
+from contrapose.flows.orchestration.options import select_tests
 from contrapose.flows.run_lifecycle import STARTS, begin, find_begun
+from contrapose.tasks.config.suite_files import load_config
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.opening import connect
@@ -40,9 +42,7 @@ def failing_once(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
 
 
 def quick() -> Any:
-    from contrapose.tasks.config.suite_files import load_config
-
-    return load_config("quickstart")[0].model_copy(update={"model": "mock", "limit": 4})
+    return select_tests(load_config("quickstart", {"model": "mock", "limit": 4})[0], ["order_bias"])
 
 
 @pytest.mark.slow

@@ -49,7 +49,8 @@ def outcome(summary: dict[str, Any], test: str = "order_bias") -> dict[str, Any]
 
 
 CLOSE = ("--set", "tests.factuality.order_bias.min_pass_rate=0.3")
-MOCK = ("--model", "mock", "--test", "order_bias", "--set", "runner_args.portion=8")
+WHOLE = ("--model", "mock", "--test", "order_bias")
+MOCK = (*WHOLE, "--set", "runner_args.portion=8")
 
 
 def test_a_test_that_is_decided_is_asked_no_further() -> None:
@@ -62,7 +63,7 @@ def test_a_test_that_is_decided_is_asked_no_further() -> None:
     assert f"Stopped as soon as the verdict was clear: {stopping['judged']} of {PAIRS} cases" in judged["reason"]
     asked = pq.read_table(folder / "cases.parquet")["sample_id"].to_pylist()
     assert set(asked) == set(pq.read_table(folder / "results.parquet")["sample_id"].to_pylist())
-    _, whole, _ = evaluated(*MOCK, stop="all")
+    _, whole, _ = evaluated(*WHOLE, stop="all")
     assert "stopping" not in outcome(whole)
     assert outcome(whole)["verdict"] == "fail"
     assert whole["usage"]["from_store"] + whole["usage"]["calls"] == summary["usage"]["calls"] + stopping["saved"]

@@ -20,7 +20,8 @@ from remedies.following import (
 )
 
 TESTS = "tests:\n  sensitivity:\n    add_negation: "
-MOCK = "validate --model mock --test add_negation --limit 3"
+MOCK, CHECK = (f"{verb} --model mock --test add_negation --limit 3" for verb in ("preview", "validate"))
+"""What a preview finds, and what only a check does."""
 NEGATION, ORDER_BIAS = "tests.sensitivity.add_negation", "tests.factuality.order_bias"
 BOT = "def answer(prompt):\n    return 'It rained.'\n"
 
@@ -28,40 +29,40 @@ BOT = "def answer(prompt):\n    return 'It rained.'\n"
 SUITES = [
     Case(
         site="tasks/config/suite_files.py:load_config",
-        command="validate --model mock --suite quickstrat --limit 1",
+        command="preview --model mock --suite quickstrat --limit 1",
         says="unknown suite 'quickstrat'",
         follow=take("quickstrat"),
     ),
     Case(
         site="tasks/config/suite_files.py:read_values",
-        command="validate --model mock --suite nope.yaml --limit 1",
+        command="preview --model mock --suite nope.yaml --limit 1",
         says="nope.yaml: cannot read the file",
         follow=take("nope.yaml", r"bundled suite: .*(quickstart)"),
     ),
     Case(
         site="tasks/config/suite_files.py:_yaml_error",
-        command="validate --suite suite.yaml",
+        command="preview --suite suite.yaml",
         says="suite.yaml, line 2, column 1: not YAML",
         follow=write("Correct that line", "suite.yaml", "model: mock\nlimit: 1\ntests: {add_toxic_words: {}}\n"),
         files={"suite.yaml": "model: mock\n\ttests: 1\n"},
     ),
     Case(
         site="tasks/config/suite_files.py:_parse",
-        command="validate --model mock --suite suite.yaml",
+        command="preview --model mock --suite suite.yaml",
         says="suite.yaml: the file is empty",
         follow=run_first(r"`contrapose (init --out FILE --force)`", placeholder="FILE", value="suite.yaml"),
         files={"suite.yaml": ""},
     ),
     Case(
         site="tasks/config/wrong_values.py:_to_error",
-        command="validate --suite suite.yaml",
+        command="preview --suite suite.yaml",
         says="unknown key 'modle'",
         follow=take("modle"),
         files={"suite.yaml": "modle: mock\nlimit: 1\ntests: {add_toxic_words: {}}\n"},
     ),
     Case(
         site="tasks/config/wrong_values.py:_to_error",
-        command="validate --suite suite.yaml",
+        command="preview --suite suite.yaml",
         says="unknown key 'treshold'",
         follow=take("treshold"),
         files={"suite.yaml": f"model: mock\nlimit: 3\n{TESTS}{{treshold: [-0.1, 0.1]}}\n"},
@@ -113,7 +114,7 @@ SUITES = [
     ),
     Case(
         site="tasks/config/suite_files.py:with_prompt",
-        command="validate --suite suite.yaml",
+        command="preview --suite suite.yaml",
         says="prompt and prompt_file are both there",
         follow=change("Leave one out", "prompt: x, ", ""),
         files={
@@ -123,7 +124,7 @@ SUITES = [
     ),
     Case(
         site="tasks/config/suite_files.py:_read_template",
-        command="validate --suite suite.yaml",
+        command="preview --suite suite.yaml",
         says="no.txt cannot be read",
         follow=change("Correct the path", "no.txt", "p.txt"),
         files={
@@ -133,7 +134,7 @@ SUITES = [
     ),
     Case(
         site="tasks/config/plan.py:plans",
-        command="validate --suite suite.yaml --limit 3",
+        command="preview --suite suite.yaml --limit 3",
         says="no test is selected",
         follow=add(r"(--test)", placeholder="--test", value="--test add_negation"),
         files={"suite.yaml": "model: mock\ntests: {defaults: {min_pass_rate: 0.5}}\n"},
@@ -153,33 +154,33 @@ SUITES = [
     ),
     Case(
         site="tasks/config/plan.py:_make_plan",
-        command=f"{MOCK} --set {NEGATION}.threshold=auto",
+        command=f"{CHECK} --set {NEGATION}.threshold=auto",
         says="threshold: auto with a limit of 3",
         follow=add(r"Set the (limit to \d+)", placeholder="limit to", value="--limit"),
     ),
     Case(
         site="tasks/config/plan.py:_make_plan",
-        command=f"{MOCK} --set {NEGATION}.threshold=auto",
+        command=f"{CHECK} --set {NEGATION}.threshold=auto",
         says="threshold: auto with a limit of 3",
         follow=set_key(r"set (threshold) to a pair, such as (\[[^]]+\])", key=f"{NEGATION}.threshold"),
     ),
     Case(
         site="tasks/config/plan.py:_resolve_reading",
-        command=f"validate --model app/bot:answer --test order_bias --limit 3 --set {ORDER_BIAS}.read_with=ask",
+        command=f"preview --model app/bot:answer --test order_bias --limit 3 --set {ORDER_BIAS}.read_with=ask",
         says="read_with: ask needs a reader model",
         follow=set_key(r"set (read_with): (reply)", key="tests.factuality.order_bias.read_with"),
         files={"bot.py": BOT},
     ),
     Case(
         site="tasks/config/plan.py:_resolve_reading",
-        command=f"validate --model app/bot:answer --test order_bias --limit 3 --set {ORDER_BIAS}.read_with=ask",
+        command=f"preview --model app/bot:answer --test order_bias --limit 3 --set {ORDER_BIAS}.read_with=ask",
         says="read_with: ask needs a reader model",
         follow=add(r"(--reader)", placeholder="--reader", value="--reader mock"),
         files={"bot.py": BOT},
     ),
     Case(
         site="tasks/core/registry.py:find",
-        command="validate --model mock --test add_negatoin --limit 1",
+        command="preview --model mock --test add_negatoin --limit 1",
         says="unknown probe 'add_negatoin'",
         follow=take("add_negatoin"),
     ),
@@ -191,13 +192,13 @@ SUITES = [
     ),
     Case(
         site="flows/orchestration/workers.py:__init__",
-        command=f"{MOCK} --set runner_args.address=tcp://x",
+        command=f"{CHECK} --set runner_args.address=tcp://x",
         says="runner_args: address",
         follow=set_key(r"Set (runner) to (dask)"),
     ),
     Case(
         site="tasks/config/permissions.py:_refusal",
-        command="validate --suite suite.yaml",
+        command="preview --suite suite.yaml",
         says="/no/rows.jsonl may not be read",
         follow=export(r"set (CONTRAPOSE_DATA)=(\S+)"),
         files={"suite.yaml": "model: mock\ndata: /no/rows.jsonl\ntests: {add_negation: {}}\n"},
@@ -205,7 +206,7 @@ SUITES = [
     ),
     Case(
         site="tasks/config/permissions.py:_refusal",
-        command="validate --suite suite.yaml",
+        command="preview --suite suite.yaml",
         says="/no/rows.jsonl may not be read",
         follow=add(r"\((--data)\)", placeholder="--data", value="--data /no/rows.jsonl"),
         files={"suite.yaml": "model: mock\ndata: /no/rows.jsonl\ntests: {add_negation: {}}\n"},
@@ -213,7 +214,7 @@ SUITES = [
     ),
     Case(
         site="tasks/config/permissions.py:_refusal",
-        command="validate --suite suite.yaml --limit 1",
+        command="preview --suite suite.yaml --limit 1",
         says="/no/runs may not be written to",
         follow=export(r"set (CONTRAPOSE_OUTPUT)=(\S+)"),
         files={"suite.yaml": "model: mock\noutput: /no/runs\ntests: {add_toxic_words: {}}\n"},
@@ -227,7 +228,7 @@ SUITES = [
     ),
     Case(
         site="tasks/validate/suites.py:refuse",
-        command=f"{MOCK} --expectations e.json",
+        command=f"{CHECK} --expectations e.json",
         says="e.json: no expectations",
         follow=drop("take it out", "e.json"),
         files={"e.json": "{}"},
@@ -258,13 +259,13 @@ SUITES = [
     ),
     Case(
         site="tasks/infer/base.py:refuse_unknown",
-        command=f"{MOCK} --set model_args.replay=x",
+        command=f"{CHECK} --set model_args.replay=x",
         says="unknown argument 'replay'",
         follow=take("replay"),
     ),
     Case(
         site="tasks/infer/mock.py:identity",
-        command=f"{MOCK} --set model_args.reply=yes",
+        command=f"{CHECK} --set model_args.reply=yes",
         says="model_args.reply: True",
         follow=change("Write it in quotes", "reply=yes", 'reply="yes"'),
     ),

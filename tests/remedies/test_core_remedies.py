@@ -29,7 +29,7 @@ from contrapose.tasks.core.places import Place
 from contrapose.tasks.promotion.webhook import refuse_unlisted
 
 OPENAI = "validate --model openai/any --test add_toxic_words --limit 1 --set model_args.base_url="
-WORDINGS = "validate --model mock --test order_bias --limit 1 --set wordings=9"
+WORDINGS = "preview --model mock --test order_bias --limit 1 --set wordings=9"
 ORDER_BIAS = "tests.factuality.order_bias"
 CLUSTER = "tcp://127.0.0.1:1"
 OWN = "{{ first }} or {{ second }}? {{ question }}"
@@ -119,14 +119,14 @@ CASES = [
     ),
     Case(
         site="tasks/config/permissions.py:_refusal",
-        command="validate --suite suite.yaml --limit 1",
+        command="preview --suite suite.yaml --limit 1",
         says=f"{CLUSTER} may not be reached",
         follow=export(r"set (CONTRAPOSE_APPS)=(\S+)"),
         files={"suite.yaml": SUITE},
     ),
     Case(
         site="tasks/config/permissions.py:_refusal",
-        command="validate --suite suite.yaml --limit 1",
+        command="preview --suite suite.yaml --limit 1",
         says=f"{CLUSTER} may not be reached",
         follow=add(r"\((--set runner_args.address=…)\)", placeholder="…", value=CLUSTER),
         files={"suite.yaml": SUITE},
@@ -151,13 +151,13 @@ CASES = [
     ),
     Case(
         site="tasks/config/suite_files.py:_refuse_surrogates",
-        command=f"validate --model mock --test order_bias --limit 1 --set '{ORDER_BIAS}.prompt={OWN} caf\udce9'",
+        command=f"preview --model mock --test order_bias --limit 1 --set '{ORDER_BIAS}.prompt={OWN} caf\udce9'",
         says="half of a surrogate pair alone",
         follow=change("write the text again in UTF-8", "caf\udce9", "café"),
     ),
     Case(
         site="tasks/config/suite_files.py:_refuse_surrogates",
-        command=f"validate --model mock --test order_bias --limit 1 --set '{ORDER_BIAS}.prompt={OWN} caf\udce9'",
+        command=f"preview --model mock --test order_bias --limit 1 --set '{ORDER_BIAS}.prompt={OWN} caf\udce9'",
         says="half of a surrogate pair alone",
         follow=change("Remove it", "\udce9", ""),
     ),

@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 from remedies.following import Attempt, Case, Follow, add, change, drop, follow_case, take, write
 
-MOCK = "validate --model mock --test add_negation --data"
-TOXIC = "validate --model mock --test add_toxic_words --data"
+MOCK, CHECK = (f"{verb} --model mock --test add_negation --data" for verb in ("preview", "validate"))
+"""What a preview finds, and what only a check does."""
+TOXIC = "preview --model mock --test add_toxic_words --data"
 GOOD = {"text": "The sky is blue."}
 QUESTION = {"question": "The sky is", "options": ["blue", "green", "red"]}
 PAIR = {"article_sent": "It rained on Monday.", "correct_sent": "It rained."}
@@ -37,7 +38,7 @@ SKIP = add(r"(--skip-bad-rows)")
 FILES = [
     Case(
         site="tasks/load/bundled.py:_bundled_file",
-        command="validate --model mock --test add_negation --limit 1 --data negatoin",
+        command="preview --model mock --test add_negation --limit 1 --data negatoin",
         says="unknown bundled data 'negatoin'",
         follow=take("negatoin"),
     ),
@@ -193,7 +194,7 @@ COLUMNS = [
     ),
     Case(
         site="tasks/load/describing.py:_missing_column",
-        command="validate --model mock --test order_bias --data rows.jsonl",
+        command="preview --model mock --test order_bias --data rows.jsonl",
         says="there is no column 'incorrect_sentence'",
         follow=add(r"(--set data.columns.incorrect_sentence=COLUMN)", placeholder="COLUMN", value="lie"),
         files={"rows.jsonl": lines({**PAIR, "lie": "It snowed."})},
@@ -214,14 +215,14 @@ COLUMNS = [
     ),
     Case(
         site="tasks/load/describing.py:refuse_unasked",
-        command="validate --model mock --test option_order --data rows.jsonl",
+        command="preview --model mock --test option_order --data rows.jsonl",
         says="may count options from 0 or from 1",
         follow=add(r"(--set data.answer_index=0)"),
         files={"rows.jsonl": lines({**QUESTION, "answer": 1}, {**QUESTION, "answer": 2})},
     ),
     Case(
         site="tasks/load/source_reader.py:_bad_rows_error",
-        command=f"{MOCK} rows.jsonl",
+        command=f"{CHECK} rows.jsonl",
         says="row 2: column 'text': null",
         follow=SKIP,
         files={"rows.jsonl": lines(GOOD, {"text": None})},
@@ -235,7 +236,7 @@ COLUMNS = [
     ),
     Case(
         site="tasks/load/source_reader.py:_bad_rows_error",
-        command=f"{MOCK} rows.jsonl",
+        command=f"{CHECK} rows.jsonl",
         says="id 'l' is that of row 1 too",
         follow=SKIP,
         files={"rows.jsonl": lines(*({"id": word[0], "text": f"It is {word}."} for word in ("late", "early", "lost")))},
@@ -263,7 +264,7 @@ COLUMNS = [
     ),
     Case(
         site="flows/cli/validate.py:nothing_to_ask",
-        command=f"{MOCK} rows.jsonl",
+        command=f"{CHECK} rows.jsonl",
         says="2 of 2 rows are not in English",
         follow=take("add_negation", r"--test (casing)"),
         files={
@@ -285,7 +286,7 @@ COLUMNS = [
     ),
     Case(
         site="flows/cli/validate.py:nothing_to_ask",
-        command=f"{MOCK} rows.jsonl",
+        command=f"{CHECK} rows.jsonl",
         says="1 negated already",
         follow=add(r"(--set tests\S+=remove)"),
         files={"rows.jsonl": lines({"text": "The sky is not blue."})},

@@ -19,10 +19,11 @@ from remedies.following import (
 from tiny_model import save_tiny_model
 
 LINE = '{"text": "The sky is blue."}\n'
-MOCK = "validate --model mock --test add_negation --limit 3"
+MOCK, CHECK = (f"{verb} --model mock --test add_negation --limit 3" for verb in ("preview", "validate"))
+"""What a preview finds, and what only a check does."""
 OPENAI = "validate --model openai/any --test add_toxic_words --limit 1 --set model_args.base_url={url}/v1"
 BOT = "def answer(prompt):\n    return 'It rained.'\n"
-ITEMS = "validate --model mock --test item_order --limit 2"
+ITEMS = "preview --model mock --test item_order --limit 2"
 
 
 def write_book(folder: Path) -> None:
@@ -71,7 +72,7 @@ CASES = [
     ),
     Case(
         site="tasks/validate/suites.py:read_suites",
-        command=f"{MOCK} --expectations no.json",
+        command=f"{CHECK} --expectations no.json",
         says="no.json: cannot read the file",
         follow=change("Correct the path", "no.json", "e.json"),
         files={"e.json": "{}"},
@@ -79,7 +80,7 @@ CASES = [
     ),
     Case(
         site="tasks/infer/arguments.py:argument_error",
-        command=f"{MOCK} --set model_args.slip=2",
+        command=f"{CHECK} --set model_args.slip=2",
         says="model_args.slip",
         follow=change("Correct model_args.slip", "slip=2", "slip=0.5"),
     ),
@@ -132,7 +133,7 @@ CASES = [
     ),
     Case(
         site="tasks/probes/prompt_settings.py:refuse_unlabelled",
-        command="validate --model mock --test option_order --limit 2 "
+        command="preview --model mock --test option_order --limit 2 "
         "--set 'tests.factuality.option_order.labels=[one, two]' "
         "--set 'tests.factuality.option_order.prompt={{ text }} {{ options }}'",
         says="and 2 labels",

@@ -28,7 +28,7 @@ import contrapose
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.load import jsonl, opening, tabular
 
-MOCK = "validate --model mock --test add_negation --limit 3 --data"
+MOCK = "preview --model mock --test add_negation --limit 3 --data"
 LINE = '{"text": "The sky is blue."}\n'
 GOOD = {"text": "The sky is blue."}
 CSV = "text\nThe sky is blue.\n"

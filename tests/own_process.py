@@ -1,4 +1,4 @@
-"""The command as a process of its own, with a home and a store in a folder."""
+"""Processes of their own: the command with a home and a store in a folder, and any other that ends soon."""
 
 from __future__ import annotations
 
@@ -6,8 +6,16 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from prefect.settings import PREFECT_API_URL
+
+Ended = subprocess.CompletedProcess[str]
+
+
+def run_process(*words: str | Path, **more: Any) -> Ended:
+    """Wait for the end of a process; what it prints is text."""
+    return subprocess.run(words, capture_output=True, text=True, check=False, timeout=280, **more)
 
 
 def start_command(*words: str, folder: Path, store: str = "", **more: str) -> subprocess.Popen[str]:
