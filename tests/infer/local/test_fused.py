@@ -90,7 +90,7 @@ def test_every_family_gives_what_it_gave(family: str) -> None:
     assert (figures(model) == own).all()
 
 
-@pytest.mark.parametrize("weights", [0.001, 1.0, 60.0])
+@pytest.mark.parametrize("weights", [0.001, 60.0])
 @pytest.mark.parametrize("family", ["llama", "gemma"])
 def test_weights_that_are_added_to_one_are_told_from_those_that_are_not(family: str, weights: float) -> None:
     import torch
