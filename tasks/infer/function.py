@@ -26,10 +26,10 @@ from contrapose.tasks.core.chats import offered
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Argument
 from contrapose.tasks.core.questions import Question
-from contrapose.tasks.infer.app.ways import outcome_of
+from contrapose.tasks.infer.app.callers import outcome_of
 from contrapose.tasks.infer.app.worker import error_text, reply_message
 from contrapose.tasks.infer.arguments import PACE, read_pace
-from contrapose.tasks.infer.asking.asker import Way
+from contrapose.tasks.infer.asking.asker import Caller
 from contrapose.tasks.infer.asking.endpoint import AskingPace
 from contrapose.tasks.infer.asking.outcomes import Failure, Reply
 from contrapose.tasks.infer.asking.pool import PooledModel
@@ -199,10 +199,10 @@ class Function(TextProvider):
     def open(self, spec: ModelSpec) -> PooledModel:
         """Return settings and shared limits; the function is looked for when there are prompts."""
         # Looked up for each call: the same id may by then be a newer function.
-        return PooledModel(read_settings(spec), lambda: FunctionWay(find_offered(spec.id)))
+        return PooledModel(read_settings(spec), lambda: FunctionCaller(find_offered(spec.id)))
 
 
-class FunctionWay(Way):
+class FunctionCaller(Caller):
     """Calls of a function."""
 
     def __init__(self, offer: OfferedFunction) -> None:

@@ -20,8 +20,8 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.questions import Answer
 from contrapose.tasks.infer.app import App
+from contrapose.tasks.infer.app.callers import WORKER
 from contrapose.tasks.infer.app.responses import fill_body, reply_in
-from contrapose.tasks.infer.app.ways import WORKER
 
 BOT = """
 import asyncio, os, subprocess, sys, time
@@ -233,7 +233,7 @@ def test_whatever_breaks_one_request_the_others_go_on(server: AppServer, monkeyp
             raise RuntimeError("it broke")
         return reply_in(content, path, **further)
 
-    monkeypatch.setattr("contrapose.tasks.infer.app.ways.reply_in", broken)
+    monkeypatch.setattr("contrapose.tasks.infer.app.callers.reply_in", broken)
     first, second = asked(server.url, ["first", "second"])
     assert "RuntimeError: it broke" in str(first.completion.error)
     assert second.completion.text == "Said: second"

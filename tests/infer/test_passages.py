@@ -17,8 +17,8 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.records import Completion
 from contrapose.tasks.infer.app import App
+from contrapose.tasks.infer.app.callers import outcome_of
 from contrapose.tasks.infer.app.responses import passages_at, steps_of
-from contrapose.tasks.infer.app.ways import outcome_of
 from contrapose.tasks.infer.app.worker import LONGEST_PASSAGE, MOST_PASSAGES, bound_passages, reply_message
 from contrapose.tasks.infer.asking.outcomes import Reply
 from contrapose.tasks.infer.base import ReturnsPassages

@@ -119,14 +119,14 @@ MODELS = [
         files={"bot.py": BOT},
     ),
     Case(
-        site="tasks/infer/app/ways.py:start",
+        site="tasks/infer/app/callers.py:start",
         command="validate --model app/bot.py:answer --test add_toxic_words --limit 1",
         says="No module named 'bot.py'",
         follow=take("app/bot.py:answer"),
         files={"bot.py": BOT},
     ),
     Case(
-        site="tasks/infer/app/ways.py:start",
+        site="tasks/infer/app/callers.py:start",
         command="validate --model app/bot:nope --test add_toxic_words --limit 1",
         says="has no attribute 'nope'",
         follow=change("Correct its name", "bot:nope", "bot:answer"),

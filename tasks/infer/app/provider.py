@@ -18,8 +18,14 @@ from contrapose.tasks.config.permissions import Permissions
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.secrets import holds_password
+from contrapose.tasks.infer.app.callers import (
+    AddressCaller,
+    AppSettings,
+    CommandCaller,
+    ProcessCaller,
+    try_callable,
+)
 from contrapose.tasks.infer.app.responses import PASSAGE_PATH, PROMPT, steps_of
-from contrapose.tasks.infer.app.ways import AppSettings, CallableWay, CommandWay, HttpWay, try_callable
 from contrapose.tasks.infer.arguments import PACE, argument_error, read_pace, whole_number
 from contrapose.tasks.infer.asking.pool import PooledModel
 from contrapose.tasks.infer.asking.text_provider import TextProvider
@@ -107,8 +113,8 @@ class App(TextProvider):
     def open(self, spec: ModelSpec) -> PooledModel:
         """Return settings and shared limits; the application is asked when there are prompts."""
         settings = read_settings(spec)
-        way = {"http": HttpWay, "callable": CallableWay, "command": CommandWay}[kind_of(spec)]
-        return PooledModel(settings, partial(way, settings), processes=spec.processes)
+        caller = {"http": AddressCaller, "callable": ProcessCaller, "command": CommandCaller}[kind_of(spec)]
+        return PooledModel(settings, partial(caller, settings), processes=spec.processes)
 
 
 def read_settings(spec: ModelSpec) -> AppSettings:

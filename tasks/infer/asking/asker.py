@@ -19,8 +19,8 @@ FILTERED = "A prompt was refused by a content filter. The endpoint says: {}"
 ONE_CALL = Usage(calls=1)
 
 
-class Way:
-    """Maker of the requests of one call, within its event loop."""
+class Caller:
+    """Makes the requests of one call, within its event loop."""
 
     def max_usage(self, question: Question) -> Usage:
         """Return what a request takes at most: one call, where nobody counts tokens."""
@@ -52,7 +52,7 @@ class Tries:
 class Asker:
     """Asks until there is an answer or a final failure, within everybody's limits."""
 
-    way: Way
+    caller: Caller
     """Makes the requests."""
     endpoint: Endpoint
     """Limits that all share."""
@@ -118,7 +118,7 @@ class Asker:
 
     async def _request(self, question: Question, tries: Tries) -> Reply | Failure | None:
         """Make one request under all limits; None where the budget or the run does not allow it."""
-        most, budget, limiter = self.way.max_usage(question), self.broker.budget, self.endpoint.limiter
+        most, budget, limiter = self.caller.max_usage(question), self.broker.budget, self.endpoint.limiter
         async with limiter:
             wait = max(self.endpoint.requests.take(1), self.endpoint.tokens.take(_tokens(most)))
             while not self.broker.stopped and (wait or limiter.pause_left()):
@@ -145,7 +145,7 @@ class Asker:
         settings = self.endpoint.settings
         timeout = min(settings.timeout, max(0.01, tries.since + settings.total_timeout - sent))
         try:
-            outcome = await self.way.request(question, timeout=timeout)
+            outcome = await self.caller.request(question, timeout=timeout)
             used = _usage_of(outcome, most)
         finally:
             tries.spent += used

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from contrapose.tasks.core.questions import INTERRUPTED, UNWRITTEN, Answer, Question
-from contrapose.tasks.infer.asking.asker import Asker, Way
+from contrapose.tasks.infer.asking.asker import Asker, Caller
 from contrapose.tasks.infer.asking.endpoint import AskingPace, Breaker, Endpoint
 from contrapose.tasks.infer.broker import StoreBroker
 
@@ -24,13 +24,14 @@ GRACE_SECONDS = 2.0
 class PooledModel:
     """Answers of an endpoint, many at a time; so many `processes` share its limits."""
 
-    def __init__(self, settings: AskingPace, open_way: Callable[[], Way], *, processes: int = 1) -> None:
-        self.open_way = open_way
+    def __init__(self, settings: AskingPace, open_caller: Callable[[], Caller], *, processes: int = 1) -> None:
+        self.open_caller = open_caller
         self.endpoint = Endpoint(settings, processes=processes)
 
     def answer(self, questions: Sequence[Question], broker: StoreBroker) -> None:
         """Ask what is open, and put each answer as it comes. Several threads may call it; they share the limits."""
-        asyncio.run(Pool(questions=questions, broker=broker, endpoint=self.endpoint, open_way=self.open_way).run())
+        pool = Pool(questions=questions, broker=broker, endpoint=self.endpoint, open_caller=self.open_caller)
+        asyncio.run(pool.run())
 
     def notes(self) -> Mapping[str, str | float]:
         """Return lowest and final concurrency, pauses for rate limits, and retries by kind."""
@@ -45,8 +46,8 @@ class Pool:
     """All that may have to be asked."""
     broker: StoreBroker
     """Where open questions come from and answers go."""
-    open_way: Callable[[], Way]
-    """Opens the way that requests take."""
+    open_caller: Callable[[], Caller]
+    """Opens what makes the requests."""
     endpoint: Endpoint
     """Shared with other calls."""
     _failed: Exception | None = field(default=None, init=False, repr=False)
@@ -76,11 +77,11 @@ class Pool:
     @asynccontextmanager
     async def _open_asker(self, *, trying: bool = False) -> AsyncIterator[Asker]:
         self._breaker = self.endpoint.breaker()
-        way = self.open_way()
+        caller = self.open_caller()
         try:
-            yield Asker(way=way, endpoint=self.endpoint, breaker=self._breaker, broker=self.broker, trying=trying)
+            yield Asker(caller=caller, endpoint=self.endpoint, breaker=self._breaker, broker=self.broker, trying=trying)
         finally:
-            await way.close()
+            await caller.close()
 
     async def _fill(self, workers: int) -> None:
         """Fetch windows of open questions; the broker may wait for a database, so in a thread."""

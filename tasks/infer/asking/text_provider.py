@@ -15,7 +15,7 @@ from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Completion, Likelihoods, Usage
 from contrapose.tasks.infer.arguments import PACE, read_pace
-from contrapose.tasks.infer.asking.asker import ONE_CALL, Way
+from contrapose.tasks.infer.asking.asker import ONE_CALL, Caller
 from contrapose.tasks.infer.asking.endpoint import AskingPace
 from contrapose.tasks.infer.asking.outcomes import Failure, Reply, timeout_failure
 from contrapose.tasks.infer.asking.pool import PooledModel
@@ -74,10 +74,10 @@ class TextProvider:
         pace = AskingPace(
             **read_pace(spec, concurrency=self.concurrency, timeout=60), address=spec.id, called="the provider"
         )
-        return PooledModel(pace, lambda: GenerateWay(self, spec), processes=spec.processes)
+        return PooledModel(pace, lambda: GenerateCaller(self, spec), processes=spec.processes)
 
 
-class GenerateWay(Way):
+class GenerateCaller(Caller):
     """Calls of `generate`."""
 
     def __init__(self, provider: TextProvider, spec: ModelSpec) -> None:

@@ -20,7 +20,7 @@ from contrapose.tasks.config.hosts import origin_of
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Usage
-from contrapose.tasks.infer.asking.asker import Way
+from contrapose.tasks.infer.asking.asker import Caller
 from contrapose.tasks.infer.asking.http import HttpClient, ReplyTooLargeError
 from contrapose.tasks.infer.asking.outcomes import Failure, Reply, timeout_failure, without_secrets_in
 from contrapose.tasks.infer.openai.bodies import Bodies
@@ -127,7 +127,7 @@ def forget_environment(client: OpenAI | AsyncOpenAI, settings: Settings) -> None
         client._custom_headers = {}
 
 
-class OpenAIWay(Way):
+class OpenAICaller(Caller):
     """Requests to the OpenAI API of one endpoint; while `trying`, a parameter that it refuses stops nothing."""
 
     def __init__(self, bodies: Bodies, *, trying: bool = False) -> None:

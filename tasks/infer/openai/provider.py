@@ -21,7 +21,7 @@ from contrapose.tasks.infer.base import AskedKind, TriedOut
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.keys import Changes
 from contrapose.tasks.infer.openai.bodies import Bodies
-from contrapose.tasks.infer.openai.connection import OpenAIWay, is_listed, reach, read_digest
+from contrapose.tasks.infer.openai.connection import OpenAICaller, is_listed, reach, read_digest
 from contrapose.tasks.infer.openai.form_finder import FormFinder
 from contrapose.tasks.infer.openai.key import NO_KEY, key_place
 from contrapose.tasks.infer.openai.settings import (
@@ -143,7 +143,7 @@ class OpenAIModel(PooledModel):
 
     def __init__(self, spec: ModelSpec) -> None:
         self.bodies = Bodies(spec=spec)
-        super().__init__(self.bodies.settings, partial(OpenAIWay, self.bodies), processes=spec.processes)
+        super().__init__(self.bodies.settings, partial(OpenAICaller, self.bodies), processes=spec.processes)
 
     def answer(self, questions: Sequence[Question], broker: StoreBroker) -> None:
         """Ask what is open, and put each answer as it comes. Several threads may call it; they share the limits."""
@@ -167,8 +167,8 @@ class OpenAIModel(PooledModel):
             return TriedOut(None, None)
         # This model stays as it was opened: it is opened anew with what is found out.
         bodies = Bodies(spec=self.bodies.spec)
-        way = partial(OpenAIWay, bodies, trying=True)
-        pool = Pool(questions=questions, broker=broker, endpoint=self.endpoint, open_way=way)
+        caller = partial(OpenAICaller, bodies, trying=True)
+        pool = Pool(questions=questions, broker=broker, endpoint=self.endpoint, open_caller=caller)
         finder = FormFinder(forms, bodies, changes=changes)
         asyncio.run(pool.try_out(lambda asker: finder.find(asker, questions)))
         if finder.refusal is not None:

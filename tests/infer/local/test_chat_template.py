@@ -104,12 +104,12 @@ def test_a_thought_that_cannot_be_closed_leaves_no_likelihoods_and_room_to_think
 
 
 def test_the_room_to_think_ends_where_the_context_does(tmp_path: Path) -> None:
-    model = opened(save_tiny_model(tmp_path, chat_template=OPENS, context=64))
-    long = Question(kind="generate", prompt=" ".join(["the sky is blue and green"] * 6))
+    model = opened(save_tiny_model(tmp_path, chat_template=OPENS, context=40))
+    long = Question(kind="generate", prompt=" ".join(["the sky is blue and green"] * 3))
     replies = completions(model, [REPLY, long])
     assert [reply.error for reply in replies] == [None, None]
     sizes = [reply.usage.prompt_tokens + reply.usage.completion_tokens for reply in replies]
-    assert max(sizes) <= 64
+    assert max(sizes) <= 40
     assert replies == completions(model, [REPLY]) + completions(model, [long])
 
 

@@ -21,7 +21,7 @@ from contrapose.tasks.infer.local.transformer import TransformerModel
 
 PROMPTS = ["the sky is", "it was not red and so the sky is blue", "a", "in the sky it is green , on and on"]
 WARM, GREEDY = Generation(max_new_tokens=6, temperature=0.8), Generation(max_new_tokens=6)
-QUESTIONS = [Question(kind="generate", prompt=prompt, repeat=repeat) for prompt in PROMPTS for repeat in range(3)]
+QUESTIONS = [Question(kind="generate", prompt=prompt, repeat=repeat) for prompt in PROMPTS for repeat in range(2)]
 
 
 def opened(folder: Path, generation: Generation = WARM, batch_size: int = 12) -> TransformerModel:

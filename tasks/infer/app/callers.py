@@ -30,7 +30,7 @@ from contrapose.tasks.infer.app.responses import (
     reply_in,
     said_with_calls,
 )
-from contrapose.tasks.infer.asking.asker import ONE_CALL, Way
+from contrapose.tasks.infer.asking.asker import ONE_CALL, Caller
 from contrapose.tasks.infer.asking.endpoint import AskingPace
 from contrapose.tasks.infer.asking.http import LARGEST, HttpClient, ReplyTooLargeError, read_limited
 from contrapose.tasks.infer.asking.outcomes import (
@@ -82,7 +82,7 @@ class AppSettings(AskingPace):
     """Its name in messages."""
 
 
-class HttpWay(Way):
+class AddressCaller(Caller):
     """Requests to one address."""
 
     def __init__(self, settings: AppSettings) -> None:
@@ -205,7 +205,7 @@ async def try_callable(name: str) -> None:
     await end_group(worker.process)
 
 
-class CallableWay(Way):
+class ProcessCaller(Caller):
     """A callable, in as many processes as prompts are asked at a time; one that fails is begun anew."""
 
     def __init__(self, settings: AppSettings) -> None:
@@ -253,7 +253,7 @@ def outcome_of(message: Mapping[str, Any], *, seconds: float) -> Reply | Failure
     return Reply(completion=completion, seconds=seconds, remarks=retrieved.remarks)
 
 
-class CommandWay(Way):
+class CommandCaller(Caller):
     """A command: it reads the prompt and writes the reply."""
 
     def __init__(self, settings: AppSettings) -> None:
