@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.prices import FREE, Price
@@ -11,8 +11,10 @@ from contrapose.tasks.core.errors import ModelError, suggest_name
 from contrapose.tasks.core.provider import Described
 from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Case, Likelihoods
-from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.keys import Changes
+
+if TYPE_CHECKING:
+    from contrapose.tasks.infer.broker import StoreBroker
 
 AskedKind = Literal["choose", "generate"]
 """Kinds of questions that an endpoint can be asked."""

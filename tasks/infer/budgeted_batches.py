@@ -5,10 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Completion, Usage
-from contrapose.tasks.infer.broker import StoreBroker
+
+if TYPE_CHECKING:
+    from contrapose.tasks.infer.broker import StoreBroker
 
 SETTLING_SECONDS = 0.05
 """Between two looks at a budget that others may give back to."""

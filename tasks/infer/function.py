@@ -119,7 +119,7 @@ class OfferedFunction:
             try:
                 reply: Any = self.function(offered(prompt))
                 if inspect.isawaitable(reply):
-                    # A little longer: the caller has given it up by then, and says so.
+                    # A little longer: the transport has given it up by then, and says so.
                     reply = self.loop.result(reply, timeout=timeout + 1)
                 future.set_result(reply_message(reply))
             except BaseException as error:

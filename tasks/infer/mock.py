@@ -6,7 +6,7 @@ import hashlib
 import random
 from collections.abc import Mapping, Sequence
 from string import ascii_uppercase
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.chats import plain_prompt
@@ -16,9 +16,11 @@ from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.infer.arguments import number
 from contrapose.tasks.infer.base import LocalProvider, refuse_unknown
-from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budgeted_batches import Batch, answer_batch
 from contrapose.tasks.tables.columnar import garbage_collection_paused, split_batches
+
+if TYPE_CHECKING:
+    from contrapose.tasks.infer.broker import StoreBroker
 
 WORDS = ("the", "small", "river", "often", "carries", "light", "across", "wide", "fields", "before", "evening")
 WRITTEN = 8

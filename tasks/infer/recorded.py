@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.chats import chat_of, recorded_prompt
@@ -18,9 +18,11 @@ from contrapose.tasks.core.records import Case, Completion, Likelihoods
 from contrapose.tasks.core.tool_calls import split_reply
 from contrapose.tasks.infer.ask import asked
 from contrapose.tasks.infer.base import LocalProvider, refuse_frame, refuse_unknown
-from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.formats.base import Selection
 from contrapose.tasks.infer.recordings import SIDES, USUAL, Recording, ReplyKey, read_recording
+
+if TYPE_CHECKING:
+    from contrapose.tasks.infer.broker import StoreBroker
 
 SHOWN = 5
 """Prompts or cases without a reply that an error names."""

@@ -30,7 +30,7 @@ def test_chat_sends_the_system_instruction_and_greedy_settings(server: Endpoint)
 
 
 def test_every_question_gets_its_own_answer(server: Endpoint) -> None:
-    questions = [generate(f"Prompt {number}") for number in range(40)]
+    questions = [generate(f"Prompt {number}") for number in range(10)]
     model = OpenAI().open(spec(server))
     together = [each.text for each in completions(model, questions)]
     assert together == [completions(model, [question])[0].text for question in questions]

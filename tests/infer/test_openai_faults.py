@@ -42,9 +42,9 @@ def test_replies_under_way_are_kept_when_the_store_stops_the_run(
     server: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pool, "GRACE_SECONDS", 0.1)
-    server.delay = 1.0
+    server.delay = 0.6
     broker = PlainBroker()
-    Timer(0.4, broker.stop, ["the response store cannot be written"]).start()
+    Timer(0.3, broker.stop, ["the response store cannot be written"]).start()
     OpenAI().open(spec(server, args={"concurrency": 8})).answer([generate(f"Prompt {n}") for n in range(99)], broker)
     assert 0 < len(server.bodies) < 99
     assert sum(answer.completion.text is not None for answer in broker.answers.values()) == len(server.bodies)
@@ -56,14 +56,14 @@ def test_replies_under_way_are_kept_when_the_store_gives_no_more_questions(serve
 
         def take(self, questions: Sequence[Question]) -> list[Question]:
             if self.windows:
-                time.sleep(0.3)
+                time.sleep(0.1)
                 raise CutShortError("the disk is full", expected="room", remedy="Make room.", where="the store")
             self.windows += 1
             return super().take(questions)
 
         windows = 0
 
-    server.delay = 1.0
+    server.delay = 0.4
     broker = FullBroker()
     model = OpenAI().open(spec(server, args={"concurrency": 8}))
     with pytest.raises(CutShortError, match="the disk is full"):
@@ -134,7 +134,7 @@ def test_an_overloaded_endpoint_that_asks_for_no_wait_is_not_hammered(
     monkeypatch.setattr(retrying, "FIRST_WAIT", 0.5)
     monkeypatch.setattr(retrying, "LONGEST_WAIT", 8)
     server.always, server.headers = "status 429", {"retry-after": "0"}
-    answered(spec(server, args={"total_timeout": 2}), generate("Hello"))
+    answered(spec(server, args={"total_timeout": 1}), generate("Hello"))
     assert len(server.bodies) < 20
 
 

@@ -30,7 +30,7 @@ from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.perturb.cases import build_cases
 
 SUITE = Path(__file__).parents[2] / "data" / "suites" / "full.yaml"
-LIMIT = {"order_bias": 60, "judge_order": 100, "option_order": 40, "add_negation": 120}
+LIMIT = {"order_bias": 60, "judge_order": 60, "option_order": 40, "add_negation": 120}
 """Samples of a test; all where it is not named. More of them make no verdict of a planted judge another one."""
 WAYS = 3
 """How often each question is filled up to four options."""
@@ -59,11 +59,11 @@ def config_of(test: str, **changes: object) -> RunConfig:
 
 
 @cache
-def bundled(test: str) -> Prepared:
-    """A test on its bundled samples."""
+def bundled(test: str, limit: int | None = None) -> Prepared:
+    """A test on its bundled samples, as many as LIMIT says unless told otherwise."""
     config = config_of(test)
     (plan,) = plans(config)
-    found = load_samples(plan.data, probe(test).sample_type, limit=LIMIT.get(test), seed=0)
+    found = load_samples(plan.data, probe(test).sample_type, limit=limit or LIMIT.get(test), seed=0)
     return prepared(config, found.samples)
 
 

@@ -46,6 +46,10 @@ tie or a refusal for what it says, since people prefer one of the answers; the o
 """
 
 
+MORE = {("arbitrary", "judge_order"): 100}
+"""Samples of tests that say so little of a judge that fewer decide nothing."""
+
+
 def table(text: str) -> list[tuple[str, str, str]]:
     """(judge, test, verdict) of each cell; columns are set apart by two blanks or more."""
     rows = [[cell.strip() for cell in line.split("  ") if cell.strip()] for line in text.strip().splitlines()]
@@ -68,7 +72,7 @@ def told(judge: Judge, test: Prepared, asked_back: AskedBack = "honest") -> str:
 
 @pytest.mark.parametrize(("judge", "test", "verdict"), [cell(*each) for each in table(VERDICTS)])
 def test_a_planted_judge_gets_its_verdict(judge: str, test: str, verdict: str) -> None:
-    found = told(JUDGES[judge], bundled(test))
+    found = told(JUDGES[judge], bundled(test, MORE.get((judge, test))))
     assert found != "pass" if verdict == "no pass" else found == verdict
 
 

@@ -69,6 +69,8 @@ LONGER = {"headings", "filler", "authority", "injection", "model_name"}
 
 SAMPLES = 240
 """As many as an even judge needs to pass every gate, since it chooses at random."""
+FEW = dict.fromkeys(("bullets", "no bullets", "injection", "silent", "silent on injections"), 60)
+"""Samples for judges that never choose at random."""
 
 
 @cache
@@ -82,15 +84,19 @@ def asked_of(better: str, worse: str, count: int = SAMPLES) -> Prepared:
     return prepared(config_of(TEST), samples)
 
 
+def pairs_for(name: str) -> Prepared:
+    return asked_of("It rains. Take coat", "It is dry. Take hat", FEW.get(name, SAMPLES))
+
+
 @cache
 def rows_of(name: str) -> pd.DataFrame:
-    test = asked_of("It rains. Take coat", "It is dry. Take hat")
+    test = pairs_for(name)
     return results(PlantedModel(JUDGES[name], known(test.cases)), test)
 
 
 @cache
 def outcome_of(name: str) -> Outcome:
-    return judged(rows_of(name), asked_of("It rains. Take coat", "It is dry. Take hat"))
+    return judged(rows_of(name), pairs_for(name))
 
 
 def shown(outcome: Outcome) -> set[str]:
@@ -135,8 +141,8 @@ def test_a_judge_of_position_alone_counts_more_than_one_that_flips_coins() -> No
 
 
 def test_reruns_judge_each_draw_as_the_run_itself() -> None:
-    test = asked_of("It rains. Take coat", "It is dry. Take hat")
     for name, verdict in (("even", "passes"), ("bullets", "fails")):
+        test = pairs_for(name)
         reruns = simulate_reruns(rows_of(name), test.plan, rules(test.config, test.plan))
         assert reruns[verdict][0] > 500  # type: ignore[literal-required]
 

@@ -1,4 +1,4 @@
-"""Transports to an application: HTTP, a callable in worker processes, or a command for each prompt."""
+"""Requests to an application: over HTTP, to a callable in processes of its own, or to a command for each prompt."""
 
 from __future__ import annotations
 

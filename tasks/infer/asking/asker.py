@@ -20,7 +20,7 @@ ONE_CALL = Usage(calls=1)
 
 
 class Transport:
-    """Maker of the requests of one call, within its event loop."""
+    """Makes the requests of one call, within its event loop."""
 
     def max_usage(self, question: Question) -> Usage:
         """Return what a request takes at most: one call, where nobody counts tokens."""

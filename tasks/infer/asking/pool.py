@@ -30,9 +30,8 @@ class PooledModel:
 
     def answer(self, questions: Sequence[Question], broker: StoreBroker) -> None:
         """Ask what is open, and put each answer as it comes. Several threads may call it; they share the limits."""
-        asyncio.run(
-            Pool(questions=questions, broker=broker, endpoint=self.endpoint, open_transport=self.open_transport).run()
-        )
+        pool = Pool(questions=questions, broker=broker, endpoint=self.endpoint, open_transport=self.open_transport)
+        asyncio.run(pool.run())
 
     def notes(self) -> Mapping[str, str | float]:
         """Return lowest and final concurrency, pauses for rate limits, and retries by kind."""
@@ -48,7 +47,7 @@ class Pool:
     broker: StoreBroker
     """Where open questions come from and answers go."""
     open_transport: Callable[[], Transport]
-    """Opens what requests go through."""
+    """Opens what makes the requests."""
     endpoint: Endpoint
     """Shared with other calls."""
     _failed: Exception | None = field(default=None, init=False, repr=False)

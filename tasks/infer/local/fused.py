@@ -32,10 +32,6 @@ class FusedLayers:
         self._layers = [(module, quicker) for module, quicker in replacements if quicker is not None]
         self._attending = attention.attending_layers(model)
 
-    def __len__(self) -> int:
-        """Return the number of layers with another forward pass."""
-        return len(self._layers)
-
     @contextmanager
     def in_use(self) -> Iterator[None]:
         """Let them replace the model's own."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from contrapose.tasks.config.model_spec import Generation
 from contrapose.tasks.core.questions import Question, to_json
 from contrapose.tasks.core.records import Completion, Usage
-from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budgeted_batches import Batch, answer_batch
 from contrapose.tasks.infer.local.forward import Forward, Scoring
 from contrapose.tasks.infer.local.fused import FusedLayers
@@ -17,6 +16,9 @@ from contrapose.tasks.infer.local.prompting import Encoder
 from contrapose.tasks.infer.local.replies import Prompt, Replies, seed
 from contrapose.tasks.infer.local.rows import BatchRow, EncodedQuestion, Limit, encode_questions, misfit
 from contrapose.tasks.tables.large_blocks import large_blocks_kept
+
+if TYPE_CHECKING:
+    from contrapose.tasks.infer.broker import StoreBroker
 
 THOUGHT_ROOM = 1024
 """Tokens of a reply beyond `max_new_tokens` after a chat template that opens a thought: answers come after it."""

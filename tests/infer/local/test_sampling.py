@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,18 +14,25 @@ from transformers import TopPLogitsWarper
 
 from contrapose.tasks.config.model_spec import Generation, ModelSpec
 from contrapose.tasks.core.questions import Question
+from contrapose.tasks.core.records import Completion
 from contrapose.tasks.infer.local.huggingface import HuggingFace
 from contrapose.tasks.infer.local.replies import Sampler, draw, gumbel, nucleus, seed, splitmix
 from contrapose.tasks.infer.local.transformer import TransformerModel
 
 PROMPTS = ["the sky is", "it was not red and so the sky is blue", "a", "in the sky it is green , on and on"]
-WARM = Generation(max_new_tokens=8, temperature=0.8)
-QUESTIONS = [Question(kind="generate", prompt=prompt, repeat=repeat) for prompt in PROMPTS for repeat in range(3)]
+WARM, GREEDY = Generation(max_new_tokens=6, temperature=0.8), Generation(max_new_tokens=6)
+QUESTIONS = [Question(kind="generate", prompt=prompt, repeat=repeat) for prompt in PROMPTS for repeat in range(2)]
 
 
 def opened(folder: Path, generation: Generation = WARM, batch_size: int = 12) -> TransformerModel:
     args = {"dtype": "float32", "device": "cpu"}
     return HuggingFace().open(ModelSpec(id=f"hf/{folder}", args=args, generation=generation, batch_size=batch_size))
+
+
+@cache
+def replies(folder: Path, generation: Generation = WARM) -> list[Completion]:
+    """Replies to all questions, in one batch."""
+    return completions(opened(folder, generation), QUESTIONS)
 
 
 def seeds(count: int) -> list[int]:
@@ -64,41 +72,37 @@ def agree(drawn: list[int], shares: torch.Tensor) -> bool:
 
 def test_a_reply_is_the_same_alone_and_in_a_batch(folder: Path) -> None:
     alone = completions(opened(folder, batch_size=1), QUESTIONS)
-    together = completions(opened(folder), QUESTIONS)
+    together = replies(folder)
     backwards = completions(opened(folder, batch_size=5), QUESTIONS[::-1])[::-1]
     assert [each.text for each in together] == [each.text for each in alone]
     assert backwards == together
 
 
 def test_repeats_and_prompts_differ(folder: Path) -> None:
-    texts = [each.text for each in completions(opened(folder), QUESTIONS)]
+    texts = [each.text for each in replies(folder)]
     assert len(set(texts)) == len(QUESTIONS)
 
 
 def test_a_batch_halved_for_want_of_memory_gives_the_same_replies(folder: Path) -> None:
-    expected = [each.text for each in completions(opened(folder), QUESTIONS)]
     small = opened(folder)
     small.memory.ceiling = 60
-    assert [each.text for each in completions(small, QUESTIONS)] == expected
+    assert [each.text for each in completions(small, QUESTIONS)] == [each.text for each in replies(folder)]
 
 
 def test_a_longer_reply_begins_like_a_shorter_one(folder: Path) -> None:
-    short = completions(opened(folder), QUESTIONS)
-    long = completions(opened(folder, Generation(max_new_tokens=16, temperature=0.8)), QUESTIONS)
-    pairs = [(one.text or "", other.text or "") for one, other in zip(short, long, strict=True)]
+    longer = replies(folder, Generation(max_new_tokens=9, temperature=0.8))
+    pairs = [(one.text or "", other.text or "") for one, other in zip(replies(folder), longer, strict=True)]
     assert all(longer.startswith(shorter) for shorter, longer in pairs)
 
 
 def test_no_temperature_is_greedy(folder: Path) -> None:
-    greedy = completions(opened(folder, Generation(max_new_tokens=8)), QUESTIONS)
-    for unset in (Generation(max_new_tokens=8, temperature=None), Generation(max_new_tokens=8, top_p=0.5)):
-        assert completions(opened(folder, unset), QUESTIONS) == greedy
-    assert len({each.text for each in greedy}) <= len(PROMPTS)
+    for unset in (Generation(max_new_tokens=6, temperature=None), Generation(max_new_tokens=6, top_p=0.5)):
+        assert replies(folder, unset) == replies(folder, GREEDY)
+    assert len({each.text for each in replies(folder, GREEDY)}) <= len(PROMPTS)
 
 
 def test_a_tiny_temperature_is_as_good_as_greedy(folder: Path) -> None:
-    cold = completions(opened(folder, Generation(max_new_tokens=8, temperature=1e-6)), QUESTIONS)
-    assert cold == completions(opened(folder, Generation(max_new_tokens=8)), QUESTIONS)
+    assert replies(folder, Generation(max_new_tokens=6, temperature=1e-6)) == replies(folder, GREEDY)
 
 
 @pytest.mark.parametrize("temperature", [0.1, 1.0])

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from plain_broker import PlainBroker, completions
-from tiny_model import CHAT, open_tiny, save_tiny_model
+from tiny_model import open_tiny, save_tiny_model
 
-from contrapose.tasks.config.model_spec import Generation, ModelSpec, Shot
+from contrapose.tasks.config.model_spec import Generation, ModelSpec
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.infer.budget import Budget, Limits
@@ -133,54 +133,11 @@ def test_a_budget_ends_the_run_without_exceeding_it(folder: Path) -> None:
     assert "max_calls = 3" in (broker.stopped or "")
 
 
-def test_a_chat_template_wraps_the_prompt_and_the_system_instruction(tmp_path: Path) -> None:
-    folder = save_tiny_model(tmp_path / "chat", chat_template=CHAT)
-    encoder = open_tiny(folder, system_instruction="it was red").encoder
-    assert encoder.chat
-    text = encoder.tokenizer.decode(encoder.prompts(["the sky is"])[0])
-    assert text.index("red") < text.index("sky")
-    plain = open_tiny(folder, apply_chat_template=False).encoder
-    assert not plain.chat
-    assert plain.prompts(["the sky is"])[0] == plain.tokenizer("the sky is")["input_ids"]
-
-
-def test_a_chat_template_that_is_wanted_and_absent_is_refused(folder: Path) -> None:
-    with pytest.raises(ModelError, match="no chat template"):
-        open_tiny(folder, apply_chat_template=True)
-
-
-def test_the_template_belongs_to_the_identity_where_it_is_used(tmp_path: Path) -> None:
-    folder = save_tiny_model(tmp_path / "chat", chat_template=CHAT)
-    spec = ModelSpec(id=f"hf/{folder}", args={"device": "cpu"})
-    assert len(HuggingFace().identity(spec)["chat_template"]) == 16
-    assert "chat_template" not in HuggingFace().identity(spec.model_copy(update={"apply_chat_template": False}))
-
-
-def test_other_weights_in_the_same_folder_are_another_model(tmp_path: Path) -> None:
-    folder = save_tiny_model(tmp_path / "m", seed=0)
-    spec = ModelSpec(id=f"hf/{folder}", args={"device": "cpu"})
-    before = HuggingFace().identity(spec)
-    assert HuggingFace().identity(spec) == before
-    save_tiny_model(tmp_path / "m", seed=1)
-    assert HuggingFace().identity(spec)["revision"] != before["revision"]
-
-
 def test_pickled_weights_are_never_loaded(tmp_path: Path) -> None:
     folder = save_tiny_model(tmp_path / "m")
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
     with pytest.raises(ModelError, match="without weights"):
         HuggingFace().identity(ModelSpec(id=f"hf/{folder}"))
-
-
-SHOTS = (Shot(user="the sky is", assistant="blue"), Shot(user="is it red ?", assistant="not"))
-
-
-def test_examples_are_read_as_if_they_stood_in_the_prompt(folder: Path) -> None:
-    prompts = ("the sky is A . blue B . red Answer :", "the sky is not A . blue B . red Answer :")
-    with_shots = completions(open_tiny(folder, few_shot=SHOTS), [choose(prompt, "A", "B") for prompt in prompts])
-    whole = [f"the sky is blue\n\nis it red ? not\n\n{prompt}" for prompt in prompts]
-    assert with_shots == completions(open_tiny(folder), [choose(prompt, "A", "B") for prompt in whole])
-    assert with_shots != completions(open_tiny(folder), [choose(prompt, "A", "B") for prompt in prompts])
 
 
 def test_transformers_has_nothing_to_warn_of(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
