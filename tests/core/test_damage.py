@@ -38,6 +38,9 @@ def flipped(path: Path) -> None:
     path.write_bytes(content)
 
 
+DAMAGES = (truncated, emptied, garbage, flipped)
+
+
 def damages(*chosen: Damage) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("damage", chosen, ids=lambda damage: damage.__name__)
 
