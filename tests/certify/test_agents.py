@@ -7,13 +7,18 @@ import io
 import json
 import zipfile
 from collections.abc import Callable, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import contrapose
 from contrapose.flows.cli import main
+from contrapose.tasks.certify.agents import estimate_pass_hat
 from contrapose.tasks.certify.recorded import certify_verdicts
 from contrapose.tasks.certify.trial_log import read_trials
 from contrapose.tasks.core.certificate import Certificate, JudgeFinding
@@ -328,3 +333,45 @@ def test_a_gate_of_pass_hat_needs_trials(capsys: pytest.CaptureFixture[str]) -> 
     assert main(["certify", "mock", "--min-pass-hat", "3=0.25"]) == 2
     assert main(["certify", "mock", "--min-pass-hat", "three"]) == 2
     assert capsys.readouterr().err.count("contrapose:") == 2
+
+
+@settings(max_examples=30)
+@given(st.lists(st.lists(st.booleans(), min_size=1, max_size=5), min_size=1, max_size=6), st.integers(1, 5))
+def test_pass_hat_is_the_share_of_all_draws_of_k_trials(tasks: list[list[bool]], k: int) -> None:
+    enough = [list(combinations(trials, k)) for trials in tasks if len(trials) >= k]
+    passed, trials = np.array([sum(task) for task in tasks]), np.array([len(task) for task in tasks])
+    for any_of_them, holds in ((False, all), (True, any)):
+        estimate = estimate_pass_hat(passed, trials, np.arange(len(tasks)), k, any_of_them=any_of_them)
+        if not enough:
+            assert estimate is None
+            continue
+        assert estimate is not None
+        assert estimate.rows == len(enough)
+        assert estimate.value == pytest.approx(np.mean([np.mean([holds(draw) for draw in draws]) for draws in enough]))
+
+
+def test_copies_of_a_task_add_nothing() -> None:
+    passed, trials = np.array([4, 0, 2, 3, 1, 4, 0, 4, 2, 1, 3, 0] * 2), np.full(24, 4)
+    apart = estimate_pass_hat(passed, trials, np.arange(24), 2)
+    together = estimate_pass_hat(passed, trials, np.tile(np.arange(12), 2), 2)
+    assert apart
+    assert together
+    assert apart.interval
+    assert together.interval
+    assert apart.value == together.value
+    assert together.clusters == 12
+    assert np.ptp(together.interval) > 1.3 * np.ptp(apart.interval)
+
+
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_the_interval_of_pass_hat_covers_the_true_value(k: int) -> None:
+    """Of 150 made-up benchmarks of 50 tasks in four trials, about 95 % of the intervals hold the true pass^k."""
+    rng, held = np.random.default_rng(k), 0
+    true = np.mean(np.random.default_rng(0).beta(0.6, 0.8, 1_000_000) ** k)
+    for _ in range(150):
+        passed = rng.binomial(4, rng.beta(0.6, 0.8, 50))
+        estimate = estimate_pass_hat(passed, np.full(50, 4), np.arange(50), k)
+        assert estimate
+        assert estimate.interval
+        held += bool(estimate.interval.low <= true <= estimate.interval.high)
+    assert held / 150 > 0.92

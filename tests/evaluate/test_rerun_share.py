@@ -74,16 +74,13 @@ def test_each_draw_is_judged_as_a_run_of_its_own(
     weights = patterns[0].clusters
     drawn = np.random.default_rng(reruns.SEED).multinomial(weights.sum(), weights / weights.sum(), size=12)
     counted = {"pass": 0, "fail": 0, "inconclusive": 0, "incomplete": 0}
-    parts = {name: results[results["cluster"] == name] for name in names}
+    places = {name: np.flatnonzero(results["cluster"] == name) for name in names}
     for draw in drawn:
-        pieces = [
-            parts[name].assign(
-                cluster=f"{name}-{copy}", sample_id=[f"{name}-{copy}-{n}" for n in range(len(parts[name]))]
-            )
-            for name, count in zip(names, draw, strict=True)
-            for copy in range(count)
-        ]
-        counts, rates, _, too_few = gated_rates(pd.concat(pieces, ignore_index=True), PLAN, rules)
+        copies = [(name, copy) for name, count in zip(names, draw, strict=True) for copy in range(count)]
+        labels = [f"{name}-{copy}" for name, copy in copies for _ in places[name]]
+        together = results.iloc[np.concatenate([places[name] for name, _ in copies])].reset_index(drop=True)
+        samples = [f"{label}-{number}" for number, label in enumerate(labels)]
+        counts, rates, _, too_few = gated_rates(together.assign(cluster=labels, sample_id=samples), PLAN, rules)
         counted[decide(counts, rates, rules, too_few=too_few).verdict] += 1
     assert found == counted
 

@@ -14,7 +14,7 @@ import pytest
 from embedders import embed_apart
 
 from contrapose.tasks.core.outcome import Outcome
-from contrapose.tasks.core.records import Completion
+from contrapose.tasks.core.records import Completion, Score
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.gate import Rules
 from contrapose.tasks.evaluate.gated_rates import count
@@ -29,10 +29,10 @@ from contrapose.tasks.evaluate.summarise import (
     summarise,
     unscored_reasons,
 )
-from contrapose.tasks.evaluate.task import scored, skipped_cases
-from contrapose.tasks.probes.base import Probe
+from contrapose.tasks.evaluate.task import judge, scored, skipped_cases
+from contrapose.tasks.probes.base import Probe, unscored_score
 from contrapose.tasks.statistics.shares import independent, wilson
-from contrapose.tasks.tables.results import schema_for
+from contrapose.tasks.tables.results import result_table, schema_for
 from contrapose.tasks.tables.table import write_arrow
 from tests.evaluate.test_scoring import DATA, no_embeddings, plan_of, trials_of
 
@@ -103,6 +103,39 @@ def test_a_reason_called_other_is_counted_with_the_rare_ones() -> None:
 def test_exactly_as_many_reasons_as_are_told_have_no_others() -> None:
     found = unscored_reasons(rows(*[None] * MOST_REASONS, reason=[f"r{n}" for n in range(MOST_REASONS)]))
     assert found == {f"r{n}": 1 for n in range(MOST_REASONS)}
+
+
+@pytest.mark.parametrize(
+    ("found", "reasons"),
+    [
+        ([(True, None, "fine"), (None, "timeout", "no answer"), (None, None, "it is empty")], {"it is empty": 1}),
+        ([(None, None, "a"), (None, None, "b"), (None, None, "b")], {"b": 2, "a": 1}),
+        ([(None, None, None)], {"no reason given": 1}),
+        ([(False, None, "too far")], {}),
+        ([], {}),
+    ],
+)
+def test_answered_cases_without_a_score_tell_why_the_commonest_reason_first(
+    found: list[tuple[object, object, str | None]], reasons: dict[str, int]
+) -> None:
+    cases = pd.DataFrame(found, columns=["pass", "error", "reason"], dtype=object)
+    assert list(unscored_reasons(cases).items()) == list(reasons.items())
+
+
+def test_a_stored_test_tells_why_its_cases_have_no_score(in_tmp: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONTRAPOSE_STORAGE", "tables")
+    chosen, plan = probe("add_toxic_words"), plan_of("add_toxic_words")
+    passed = Score(value=0.0, passed=True, reason="none")
+    scores = [passed, unscored_score("it is empty"), passed]
+    table = result_table(trials_of("add_toxic_words", 3), scores, probe=chosen, model="mock")
+    results = write_arrow([table], schema_for(chosen))
+    names = ("sample_id", "skip_reason", "original")
+    schema = pa.schema([*((name, pa.string()) for name in names), ("control", pa.bool_())])
+    left_out = pa.table({"sample_id": ["s"], "skip_reason": ["empty"], "original": [""], "control": [False]})
+    cases = write_arrow([left_out], schema)
+    rules = Rules(min_pass_rate=0.65, max_error_share=0.02, gate="rate")
+    found = judge.fn(plan=plan, cases=cases, results=results, data=DATA, rules=rules)["outcome"]  # type: ignore[arg-type]
+    assert (found["unscored"], found["unscored_reasons"]) == (1, {"it is empty": 1})
 
 
 def test_the_readers_error_is_told_by_letter_where_rules_read_something() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from time import perf_counter
 
 import pyarrow as pa
 import pytest
@@ -175,3 +176,20 @@ def test_foreign_files_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "foreign.parquet").write_bytes(b"x")
     assert mend(str(tmp_path), read_history(str(tmp_path)).skipped, output=Place(str(tmp_path))) == ([], "")
     assert (tmp_path / "foreign.parquet").is_file()
+
+
+@pytest.mark.slow
+def test_ten_thousand_runs_are_read_in_reasonable_time(tmp_path: Path) -> None:
+    tests = [past_test(test_type=f"test_{number}") for number in range(8)]
+    made = {facet: {f"name {number}": "value " * 8 for number in range(12)} for facet in past_run()["made_of"]}
+    for number in range(10_000):
+        run = past_run(number % 365, run_id=f"run-{number}", model=f"model-{number % 5}", tests=tests, made_of=made)
+        append(str(tmp_path), run, key=str(number))
+    start = perf_counter()
+    found = read_history(str(tmp_path))
+    before = history(found.rows, past_run(400, model="model-1"))
+    seconds = perf_counter() - start
+    print(f"10,000 runs in {seconds:.1f} s")
+    assert len(found.rows) == 10_000
+    assert len(before.runs) == 100
+    assert seconds < 60

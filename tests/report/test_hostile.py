@@ -10,7 +10,7 @@ from html import unescape
 
 import pytest
 from attacks import ATTACKS, HUGE
-from hostile import HOSTILE, hostile_report, rendered, steering
+from hostile import HOSTILE, everything, hostile_report, rendered, steering
 from rich.console import Console
 from terminal import printed
 
@@ -55,12 +55,12 @@ def test_an_error_stays_one_line(kind: str) -> None:
 
 @kinds
 def test_cells_come_back_and_none_is_a_formula(kind: str) -> None:
-    for text in ATTACKS[kind]:
-        content = b"".join(results_csv.render(hostile_report(text))).decode()
-        rows = list(csv.DictReader(io.StringIO(content, newline="")))
-        assert len(rows) == 2
-        assert results_csv.restore(rows[0]["original"]) == storable(text), ascii(text)
-        assert not [cell for row in rows for cell in row.values() if CELL.match(cell) and not cell.startswith("'")]
+    content = b"".join(results_csv.render(everything(ATTACKS[kind]))).decode()
+    rows = list(csv.DictReader(io.StringIO(content, newline="")))
+    assert len(rows) == 2 * len(ATTACKS[kind])
+    for text, row in zip(ATTACKS[kind], rows[::2], strict=True):
+        assert results_csv.restore(row["original"]) == storable(text), ascii(text)
+    assert not [cell for row in rows for cell in row.values() if CELL.match(cell) and not cell.startswith("'")]
 
 
 @kinds
