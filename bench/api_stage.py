@@ -1,7 +1,7 @@
 """The infer stage of a whole run against a server: `python -m bench.api_stage MOCK [--calls 4000] [--lm-eval PYTHON]`.
 
 MOCK is the script of an OpenAI-compatible server that takes --port and --latency-ms and counts at /stats. The ideal is
-calls / in flight × latency; the stage is what the manifest says of the room: Prefect, store and tables included.
+calls / in flight × latency; the stage takes what the manifest says: Prefect, store and tables included.
 
 PYTHON is an interpreter that has lm-eval with its extra `api`: its `local-chat-completions` then asks as many prompts
 of the same length. Compared are the server's own span, from the first request to the last answer, and the whole
@@ -137,7 +137,7 @@ def reset(url: str) -> None:
 
 
 def measure(work: Path, url: str, given: argparse.Namespace) -> tuple[float, dict[str, Any]]:
-    """Seconds of the infer room, and the summary of the run."""
+    """Seconds of the infer stage, and the summary of the run."""
     reached = {"base_url": url, "concurrency": given.in_flight, "timeout": given.timeout}
     done = run(
         *("--model", "openai/mock", "--test", "order_bias", "--data", str(work / "pairs.jsonl")),

@@ -14,7 +14,7 @@ from contrapose.tasks.core.home import home_folder
 
 
 def main() -> None:
-    """Run the quickstart twice and print seconds, rooms and model calls of both."""
+    """Run the quickstart twice and print seconds, stages and model calls of both."""
     with tempfile.TemporaryDirectory() as work:
         (Path(work) / "home").mkdir()
         models = home_folder() / "models"
@@ -33,7 +33,7 @@ def measure(work: Path, name: str) -> float:
     summary = json.loads(done.out)
     manifest = json.loads((work / "runs" / summary["run_id"] / "manifest.json").read_text())
     asked = summary["usage"]["calls"]
-    print(f"{name}: {done.seconds:.1f} s, {asked} model calls, rooms in seconds: {manifest['timings']}")
+    print(f"{name}: {done.seconds:.1f} s, {asked} model calls, stages in seconds: {manifest['timings']}")
     return done.seconds
 
 

@@ -1,7 +1,7 @@
 """What handing over a portion costs on each runner: `python -m bench.runners MOCK [--cases N] [--workers N]`.
 
 Every answer is in the store beforehand, so a run does what it does for its portions and nothing else. The same cases
-run in many portions and in few; the difference of the seconds in the infer room, by the difference of the portions, is
+run in many portions and in few; the difference of the seconds in the infer stage, by the difference of the portions, is
 what one costs, whatever starting a cluster costs. From it follows how many cases a portion must hold so that no more
 than 2 % of a worker's time goes there.
 """
@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def seconds(folder: Path, url: str, settings: tuple[str, ...], size: int) -> float:
-    """Seconds in the infer room of one run in portions of a size."""
+    """Seconds in the infer stage of one run in portions of a size."""
     words = [word for setting in settings for word in ("--set", setting)]
     done = run(
         *("--suite", "full", "--set", "tests.defaults.control=false", "--test", "add_toxic_words", "--model"),

@@ -1,4 +1,4 @@
-"""Seconds of each room, peak memory and disk of runs on the mock model: `python -m bench.scale [--rows N …]`.
+"""Seconds of each stage, peak memory and disk of runs on the mock model: `python -m bench.scale [--rows N …]`.
 
 The samples are those that come with the test (`--test NAME`) over and over, with ids of their own and a word that
 varies.
@@ -31,7 +31,7 @@ class Size:
 
     rows: int
     seconds: float
-    rooms: dict[str, float]
+    stages: dict[str, float]
     peak_mib: float
     """Of the whole process; of the largest run so far, which is this one while sizes grow."""
     disk: dict[str, float]
@@ -39,7 +39,7 @@ class Size:
 
 
 def main() -> None:
-    """Run every size, smallest first, and print rooms, memory and how the time grows."""
+    """Run every size, smallest first, and print stages, memory and how the time grows."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--test", default="order_bias")
@@ -65,10 +65,10 @@ def measure(test: str, rows: int, work: Path) -> Size:
         raise SystemExit(done.err)
     manifest = json.loads((work / "runs" / json.loads(done.out)["run_id"] / "manifest.json").read_text())
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    rooms = manifest["timings"] | {"start, report and end": done.seconds - sum(manifest["timings"].values())}
+    stages = manifest["timings"] | {"start, report and end": done.seconds - sum(manifest["timings"].values())}
     kept = {"answers": "home/answers.sqlite3*", "tables": "home/tables", "folder of the run": "runs/[!.]*"}
     disk = {name: _bytes(work, pattern) / rows for name, pattern in kept.items()}
-    return Size(rows=rows, seconds=done.seconds, rooms=rooms, peak_mib=peak, disk=disk)
+    return Size(rows=rows, seconds=done.seconds, stages=stages, peak_mib=peak, disk=disk)
 
 
 def _bytes(folder: Path, pattern: str) -> int:
@@ -93,19 +93,19 @@ def _varied(values: dict[str, object], place: str) -> dict[str, object]:
 
 def told(size: Size) -> str:
     """One line about a run."""
-    rooms = ", ".join(f"{name} {seconds:.1f}" for name, seconds in size.rooms.items())
+    stages = ", ".join(f"{name} {seconds:.1f}" for name, seconds in size.stages.items())
     disk = ", ".join(f"{name} {count:,.0f}" for name, count in size.disk.items())
     return (
-        f"{size.rows:,} rows: {size.seconds:.1f} s, peak {size.peak_mib:,.0f} MiB on {os.cpu_count()} cores; {rooms}; "
+        f"{size.rows:,} rows: {size.seconds:.1f} s, peak {size.peak_mib:,.0f} MiB on {os.cpu_count()} cores; {stages}; "
         f"bytes a row: {disk}"
     )
 
 
 def growth(small: Size, large: Size) -> str:
     """Exponents of the time in the number of rows: 1 is linear."""
-    names = [name for name in large.rooms if small.rooms.get(name)]
-    rooms = ", ".join(f"{name} {_slope(small, large, small.rooms[name], large.rooms[name]):.2f}" for name in names)
-    return f"whole {_slope(small, large, small.seconds, large.seconds):.2f}; {rooms}"
+    names = [name for name in large.stages if small.stages.get(name)]
+    stages = ", ".join(f"{name} {_slope(small, large, small.stages[name], large.stages[name]):.2f}" for name in names)
+    return f"whole {_slope(small, large, small.seconds, large.seconds):.2f}; {stages}"
 
 
 def _slope(small: Size, large: Size, first: float, second: float) -> float:

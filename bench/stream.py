@@ -1,7 +1,7 @@
 """Ten million samples through load, perturb and the mock provider: `python -m bench.stream [--rows N …] [--test NAME]`.
 
-Every size runs in a process of its own, which computes what the rooms' tasks compute, without Prefect. Printed are
-seconds and the peak of memory after each room. The largest portion that a run of ten million cases has is computed
+Every size runs in a process of its own, which computes what the stages' tasks compute, without Prefect. Printed are
+seconds and the peak of memory after each stage. The largest portion that a run of ten million cases has is computed
 too, alone: what a process needs for it, however many there are. The last line carries the figures on to ten million by
 a straight line through the two largest sizes.
 """
@@ -24,7 +24,7 @@ from typing import TypeAlias
 from bench.scale import samples
 
 Measured: TypeAlias = "dict[str, tuple[float, float]]"
-"""Seconds, and MiB of the peak until then, by room."""
+"""Seconds, and MiB of the peak until then, by stage."""
 AIM = 10_000_000
 
 
@@ -36,7 +36,7 @@ def main() -> None:
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.inside:
-        print(json.dumps(rooms(chosen.test, chosen.rows[0])))
+        print(json.dumps(stages(chosen.test, chosen.rows[0])))
         return
     sizes = sorted(chosen.rows)
     measured = [_apart(chosen.test, rows) for rows in sizes]
@@ -46,7 +46,7 @@ def main() -> None:
         print(f"{AIM:,} samples by a straight line: {_told(_carried_on(sizes[-2:], measured[-2:]))}")
 
 
-def rooms(test: str, rows: int) -> Measured:
+def stages(test: str, rows: int) -> Measured:
     """Load, perturb and ask so many samples in this process."""
     from contrapose.flows.run_context import resolve_run
     from contrapose.tasks.config.run_config import RunConfig
@@ -68,9 +68,9 @@ def rooms(test: str, rows: int) -> Measured:
     (plan,) = run.plans
     measured: Measured = {}
 
-    def note(room: str, since: float) -> None:
+    def note(stage: str, since: float) -> None:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        measured[room] = (round(time.monotonic() - since, 1), round(peak))
+        measured[stage] = (round(time.monotonic() - since, 1), round(peak))
 
     start = time.monotonic()
     loaded = load.fn(test=test, data=plan.data, sha256=content_sha256(plan.data), limit=None, seed=0)
@@ -109,7 +109,7 @@ def _apart(test: str, rows: int) -> Measured:
         done = subprocess.run(
             command, env={**os.environ, "CONTRAPOSE_HOME": work}, stdout=subprocess.PIPE, text=True, check=True
         )
-    measured: Measured = {room: (seconds, peak) for room, (seconds, peak) in json.loads(done.stdout).items()}
+    measured: Measured = {stage: (seconds, peak) for stage, (seconds, peak) in json.loads(done.stdout).items()}
     print(f"{rows:,} samples on {os.cpu_count()} cores: {_told(measured)}", flush=True)
     return measured
 
@@ -121,15 +121,15 @@ def _lines(test: str, rows: int) -> Iterator[str]:
 def _carried_on(sizes: list[int], measured: list[Measured]) -> Measured:
     (small, large), (first, second) = sizes, measured
 
-    def line(room: str, place: int) -> float:
-        slope = (second[room][place] - first[room][place]) / (large - small)
-        return second[room][place] + slope * (AIM - large)
+    def line(stage: str, place: int) -> float:
+        slope = (second[stage][place] - first[stage][place]) / (large - small)
+        return second[stage][place] + slope * (AIM - large)
 
-    return {room: (line(room, 0), line(room, 1)) for room in second}
+    return {stage: (line(stage, 0), line(stage, 1)) for stage in second}
 
 
 def _told(measured: Measured) -> str:
-    return "; ".join(f"{room} {seconds:,.0f} s, peak {peak:,.0f} MiB" for room, (seconds, peak) in measured.items())
+    return "; ".join(f"{stage} {seconds:,.0f} s, peak {peak:,.0f} MiB" for stage, (seconds, peak) in measured.items())
 
 
 if __name__ == "__main__":

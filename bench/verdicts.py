@@ -1,7 +1,7 @@
 """Seconds that results and verdicts take on one core: `python -m bench.verdicts [--rows N] [--variant NAME …]`.
 
 Trials are made by the project's own probes and written as trial tables, which is not timed: two thirds are cases and
-one third controls, in clusters of one to five samples. Then the evaluate room runs on one core as its tasks do, but
+one third controls, in clusters of one to five samples. Then the evaluate stage runs on one core as its tasks do, but
 without Prefect: trials are read, scored and written as results; the results are read and summarised, with every
 interval and bootstrap. Seconds are of processor time, in a process for each measurement.
 
@@ -138,7 +138,7 @@ def clustered(test: str, rng: random.Random) -> Iterator[Any]:
 
 
 def measured(name: str, table: Table) -> str:
-    """Seconds of each part of the room on one core, rows and peak memory."""
+    """Seconds of each part of the stage on one core, rows and peak memory."""
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     test = VARIANTS[name].test
     (plan,) = plans(RunConfig.model_validate({"tests": {probe(test).category: {test: {}}}}))

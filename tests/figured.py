@@ -1,4 +1,4 @@
-"""Figures of result rows as the evaluate room makes them, with what a test leaves out filled in."""
+"""Figures of result rows as the evaluate stage makes them, with what a test leaves out filled in."""
 
 from __future__ import annotations
 

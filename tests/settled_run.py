@@ -1,4 +1,4 @@
-"""A run of the infer room at an endpoint that is adapted to: what becomes of its cases."""
+"""A run of the infer stage at an endpoint that is adapted to: what becomes of its cases."""
 
 from __future__ import annotations
 

@@ -272,7 +272,7 @@ class RunConfig(UserSettings):
         return self.model_args.get("api_key_block") or self.reader_args.get("api_key_block")
 
     def model_spec(self) -> ModelSpec:
-        """Return the model part, as the infer room takes it."""
+        """Return the model part, as the infer stage takes it."""
         return ModelSpec(
             id=self.model,
             args=self.model_args,

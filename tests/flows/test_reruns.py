@@ -21,7 +21,7 @@ from contrapose.tasks.store.schema import RUNS
 pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
 
 CORRIDOR = evaluate_model.fn.__globals__
-"""Where the flow finds its rooms."""
+"""Where the flow finds its stages."""
 
 
 def runs(store: str) -> list[RunRow]:
@@ -30,7 +30,7 @@ def runs(store: str) -> list[RunRow]:
 
 
 def failing_once(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
-    """The evaluate room fails when it is entered first."""
+    """The evaluate stage fails when it is entered first."""
     errors, room = [error], CORRIDOR["evaluate"]
 
     def evaluate(*args: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Fixtures that several tests of the infer room have."""
+"""Fixtures that several tests of the infer stage have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A judge through the rooms' own functions, without Prefect, a store or files: from samples to the verdict."""
+"""A judge through the stages' own functions, without Prefect, a store or files: from samples to the verdict."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ class Sound:
         return sift(kind, parts, self.plan, handed=self.handed(kind), own=own)
 
     def checked(self, kind: Kind) -> Checked:
-        """As the task of the validate room finds it, on stored tables."""
+        """As the task of the validate stage finds it, on stored tables."""
         stored = write_arrow([self.table(kind)], self.table(kind).schema)
         before = write_arrow([self.table("cases")], self.table("cases").schema)
         if kind == "samples":
