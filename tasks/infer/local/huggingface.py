@@ -26,8 +26,7 @@ from contrapose.tasks.infer.local.chat_template import (
     refuse_both,
     uses_template,
 )
-from contrapose.tasks.infer.local.machine import placement, use_all_cores
-from contrapose.tasks.infer.local.memory import batch_limit
+from contrapose.tasks.infer.local.machine import batch_limit, placement, use_all_cores
 from contrapose.tasks.infer.local.prompting import Encoder
 from contrapose.tasks.infer.local.transformer import THOUGHT_ROOM, TransformerModel
 from contrapose.tasks.language.replies.spoken import thought_marks
