@@ -28,13 +28,12 @@ from contrapose.tasks.core.provider import Argument
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.infer.app.transports import outcome_of
 from contrapose.tasks.infer.app.worker import error_text, reply_message
-from contrapose.tasks.infer.arguments import PACE, read_pace
 from contrapose.tasks.infer.asking.asker import Transport
 from contrapose.tasks.infer.asking.endpoint import AskingPace
 from contrapose.tasks.infer.asking.outcomes import Failure, Reply
 from contrapose.tasks.infer.asking.pool import PooledModel
 from contrapose.tasks.infer.asking.text_provider import TextProvider
-from contrapose.tasks.infer.base import refuse_frame, refuse_unknown
+from contrapose.tasks.infer.base import PACE, read_pace, refuse_frame, refuse_unknown
 
 PROVIDER = "function"
 MOST_HANGING = 64

@@ -20,7 +20,6 @@ from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Completion
-from contrapose.tasks.infer.arguments import argument_error
 from contrapose.tasks.infer.asking.outcomes import (
     Failure,
     asked_wait,
@@ -29,7 +28,7 @@ from contrapose.tasks.infer.asking.outcomes import (
 )
 from contrapose.tasks.infer.asking.pool import PooledModel
 from contrapose.tasks.infer.asking.text_provider import SHOWN, TextProvider
-from contrapose.tasks.infer.base import refuse_unknown
+from contrapose.tasks.infer.base import argument_error, refuse_unknown
 from contrapose.tasks.infer.openai.bodies import sampling_fields
 from contrapose.tasks.infer.openai.failures import failure_of_error, unreadable_failure
 from contrapose.tasks.infer.openai.key import read_header

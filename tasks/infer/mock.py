@@ -14,8 +14,7 @@ from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Completion, Usage
-from contrapose.tasks.infer.arguments import number
-from contrapose.tasks.infer.base import LocalProvider, refuse_unknown
+from contrapose.tasks.infer.base import LocalProvider, number, refuse_unknown
 from contrapose.tasks.infer.budgeted_batches import Batch, answer_batch
 from contrapose.tasks.tables.columnar import garbage_collection_paused, split_batches
 

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.records import Completion
 from contrapose.tasks.infer.app.responses import Retrieved, passages_of, steps_of
-from contrapose.tasks.infer.formats import READ, find_format
 from contrapose.tasks.infer.formats.base import (
     SHOWN,
     Records,
@@ -25,7 +24,7 @@ from contrapose.tasks.infer.formats.base import (
     prompt_text,
     rows_of,
 )
-from contrapose.tasks.infer.formats.files import read_records
+from contrapose.tasks.infer.formats.files import READ, find_format, read_records
 
 USUAL: Mapping[str, tuple[str, ...]] = {
     "prompt": ("prompt", "input", "messages"),

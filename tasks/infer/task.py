@@ -20,7 +20,7 @@ from contrapose.tasks.core.registry import find
 from contrapose.tasks.core.reply_outcomes import AskedAgain
 from contrapose.tasks.infer.adapting import adapt, adapt_to_cases
 from contrapose.tasks.infer.ask import ask, ask_back, is_unasked, question_about, said_about
-from contrapose.tasks.infer.base import NO_PASSAGES, KnowsCases, Model, ReturnsPassages
+from contrapose.tasks.infer.base import NO_PASSAGES, KnowsCases, Model, Provider, ReturnsPassages
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.keys import Keys
@@ -130,14 +130,13 @@ def infer(
     notes: dict[str, str | float] = {}
     chosen = [case for case in read_rows(cases, Case, first=rows[0], end=rows[1]) if case.skip_reason is None]
 
-    def asking(broker: StoreBroker, model: Callable[[], Model]) -> list[Trial]:
+    def asking(broker: StoreBroker, model: Callable[[], Model], provider: Provider) -> list[Trial]:
         def expecting() -> Model:
             opened = model()
             if isinstance(opened, KnowsCases):
                 opened.expect(chosen)
             return opened
 
-        provider = find("providers", terms.spec.provider)()
         settled = adapt_to_cases(chosen, broker, model=expecting, provider=provider, only_likelihoods=only_likelihoods)
         # Answers that were found in the store were asked so, too.
         if settled.form is not None:
@@ -163,8 +162,7 @@ def ask_about(
     said: dict[FollowUp, str] = {}
     cases: dict[str, Case] = {}
 
-    def asking(broker: StoreBroker, model: Callable[[], Model]) -> list[Trial]:
-        provider = find("providers", terms.spec.provider)()
+    def asking(broker: StoreBroker, model: Callable[[], Model], provider: Provider) -> list[Trial]:
         try:
             adapt(list(dict.fromkeys(map(question_about, questions))), broker, model=model, provider=provider)
             answered = ask_back(stored, questions, broker, model=model)
@@ -186,7 +184,7 @@ def ask_about(
 
 
 def _ask_portion(
-    asking: Callable[[StoreBroker, Callable[[], Model]], list[Trial]],
+    asking: Callable[[StoreBroker, Callable[[], Model], Provider], list[Trial]],
     terms: Terms,
     *,
     cases: Sequence[Case],
@@ -195,6 +193,7 @@ def _ask_portion(
 ) -> Asked:
     """Ask about some cases at a broker of the run's store and budget."""
     spec, run, team = terms.spec, terms.run, terms.team
+    provider = find("providers", spec.provider)()
     shared = {"identity": dict(terms.identity), "processes": team.processes if team else 1}
     with _portion(team, label) as (owner, meter):
         broker = StoreBroker(
@@ -212,8 +211,8 @@ def _ask_portion(
             return open_model(broker.keys.spec.model_copy(update=shared).model_dump_json())
 
         with broker, nullcontext() if owner is None else reporting(owner, broker, meter):
-            trials = asking(broker, model)
-            if isinstance(find("providers", spec.provider)(), AnswersOnly):
+            trials = asking(broker, model, provider)
+            if isinstance(provider, AnswersOnly):
                 trials = list(map(note_cut_off, trials))
             notes = dict(model().notes()) if broker.asked else {}
             # Answers are still being written meanwhile; this room is left only when all are.
@@ -230,7 +229,7 @@ def _ask_portion(
         unread=dict(Counter(filter(None, map(_unread_kind, replies)))),
         thinks=begin_within_thoughts(replies),
         stopped=broker.stopped,
-        warnings={**_passage_warning(replies, spec), **broker.warnings},
+        warnings={**_passage_warning(replies, provider, spec), **broker.warnings},
         calls=broker.asked,
         from_store=broker.hits,
         notes=notes,
@@ -244,9 +243,8 @@ def _unread_kind(reply: Completion) -> str:
     return "empty" if reply.text == "" else "thought" if is_thought_alone(reply.text or "") else ""
 
 
-def _passage_warning(replies: Iterable[Completion], spec: ModelSpec) -> Mapping[str, str]:
+def _passage_warning(replies: Iterable[Completion], provider: Provider, spec: ModelSpec) -> Mapping[str, str]:
     """Return a warning where replies, fresh ones or stored ones, lack the passages that they were to come with."""
-    provider = find("providers", spec.provider)()
     wants = isinstance(provider, ReturnsPassages) and provider.returns_passages(spec)
     lacking = wants and any(reply.passages is None for reply in replies)
     return {"passages": f"{NO_PASSAGES}: they came without."} if lacking else {}

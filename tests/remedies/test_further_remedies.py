@@ -79,7 +79,7 @@ CASES = [
         leads_to="e.json: no expectations",
     ),
     Case(
-        site="tasks/infer/arguments.py:argument_error",
+        site="tasks/infer/base.py:argument_error",
         command=f"{CHECK} --set model_args.slip=2",
         says="model_args.slip",
         follow=change("Correct model_args.slip", "slip=2", "slip=0.5"),

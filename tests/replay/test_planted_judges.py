@@ -82,6 +82,8 @@ def test_every_planted_judge_has_its_row() -> None:
     assert {test for _, test, _ in found} == set(TESTS)
 
 
+ENOUGH = 30
+"""Samples with which somebody who is always right passes."""
 SPOKEN = {
     "order_bias": judges(BY_LETTER | BY_TEXT, options=2),
     "judge_order": judges(BY_LETTER, options=2),
@@ -91,7 +93,7 @@ SPOKEN = {
 
 @pytest.mark.parametrize(("form", "test"), [cell(form, test) for test, forms in SPOKEN.items() for form in forms])
 def test_whoever_is_always_right_passes_in_every_form_of_speaking(form: str, test: str) -> None:
-    assert told(SPOKEN[test][form], bundled(test)) == "pass"
+    assert told(SPOKEN[test][form], bundled(test, ENOUGH)) == "pass"
 
 
 @pytest.mark.parametrize(("judge", "low", "high"), [("always right", 1.0, 1.0), ("arbitrary", 0.1, 0.4)])
@@ -119,4 +121,4 @@ def test_nobody_passes_by_guessing_when_asked_back(judge: str, test: str) -> Non
 
 @pytest.mark.parametrize(("form", "test"), [cell(form, IN_VAIN) for form in BY_LETTER])
 def test_whoever_is_always_right_never_fails_though_nothing_comes_back(form: str, test: str) -> None:
-    assert told(SPOKEN["order_bias"][form], bundled("order_bias"), "silent") != "fail"
+    assert told(SPOKEN["order_bias"][form], bundled("order_bias", ENOUGH), "silent") != "fail"

@@ -26,10 +26,9 @@ from contrapose.tasks.infer.app.transports import (
     HttpTransport,
     try_callable,
 )
-from contrapose.tasks.infer.arguments import PACE, argument_error, read_pace, whole_number
 from contrapose.tasks.infer.asking.pool import PooledModel
 from contrapose.tasks.infer.asking.text_provider import TextProvider
-from contrapose.tasks.infer.base import refuse_frame, refuse_unknown
+from contrapose.tasks.infer.base import PACE, argument_error, read_pace, refuse_frame, refuse_unknown, whole_number
 from contrapose.tasks.infer.openai.key import read_header
 
 Kind = Literal["http", "callable", "command"]

@@ -15,6 +15,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx2
+from aiohttp import ClientError, ClientPayloadError, ClientResponseError
+from multidict import CIMultiDict
+from yarl import URL
 
 from contrapose.tasks.core.chats import offered
 from contrapose.tasks.core.errors import ModelError
@@ -95,10 +98,6 @@ class HttpTransport(Transport):
 
     async def request(self, question: Question, *, timeout: float) -> Reply | Failure:
         """Make one request. Every failure is returned, never raised."""
-        from aiohttp import ClientError, ClientPayloadError, ClientResponseError
-        from multidict import CIMultiDict
-        from yarl import URL
-
         start, settings = time.monotonic(), self.settings
         unreadable = ""
         try:

@@ -7,12 +7,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from contrapose.tasks.core.questions import UNASKED, Answer, Question
 from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.infer.asking.endpoint import Breaker, Endpoint
 from contrapose.tasks.infer.asking.outcomes import Failure, Reply, backoff
-from contrapose.tasks.infer.broker import StoreBroker
+
+if TYPE_CHECKING:
+    from contrapose.tasks.infer.broker import StoreBroker
 
 SETTLING_SECONDS = 0.02
 FILTERED = "A prompt was refused by a content filter. The endpoint says: {}"

@@ -7,12 +7,14 @@ import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from contrapose.tasks.core.questions import INTERRUPTED, UNWRITTEN, Answer, Question
 from contrapose.tasks.infer.asking.asker import Asker, Transport
 from contrapose.tasks.infer.asking.endpoint import AskingPace, Breaker, Endpoint
-from contrapose.tasks.infer.broker import StoreBroker
+
+if TYPE_CHECKING:
+    from contrapose.tasks.infer.broker import StoreBroker
 
 WINDOW = 4
 """Questions fetched at once, for each request under way: enough to keep workers busy, and few to keep from others."""

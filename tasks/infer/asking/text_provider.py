@@ -14,12 +14,11 @@ from contrapose.tasks.core.chats import chat_of
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Completion, Likelihoods, Usage
-from contrapose.tasks.infer.arguments import PACE, read_pace
 from contrapose.tasks.infer.asking.asker import ONE_CALL, Transport
 from contrapose.tasks.infer.asking.endpoint import AskingPace
 from contrapose.tasks.infer.asking.outcomes import Failure, Reply, timeout_failure
 from contrapose.tasks.infer.asking.pool import PooledModel
-from contrapose.tasks.infer.base import refuse_unknown
+from contrapose.tasks.infer.base import PACE, read_pace, refuse_unknown
 
 SHOWN = 300
 """Characters of an error that are shown."""

@@ -16,12 +16,28 @@ from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.logs import read_inspect_samples
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.registry import names
-from contrapose.tasks.infer.formats import READ, find_format, promptfoo
-from contrapose.tasks.infer.formats.base import SHOWN, Records, Row, Selection, table_rows
+from contrapose.tasks.infer.formats import inspect_log, langfuse, lm_eval, openai_batch, opentelemetry, promptfoo
+from contrapose.tasks.infer.formats.base import SHOWN, Format, Records, Row, Selection, table_rows
+
+FORMATS = (
+    inspect_log.FORMAT,
+    lm_eval.FORMAT,
+    openai_batch.FORMAT,
+    promptfoo.FORMAT,
+    opentelemetry.FORMAT,
+    langfuse.FORMAT,
+)
+READ = f"a table of replies (CSV, JSON lines, JSON, Parquet, Excel), {', '.join(format.name for format in FORMATS)}"
+"""What is read, in the words of an error."""
 
 BLANKS = re.compile(r"\s*")
 BOM = b"\xef\xbb\xbf"
 PACKED = b"\x1f\x8b"
+
+
+def find_format(record: Row) -> Format | None:
+    """Return the format of a file by its first record; None where it is none of ours."""
+    return next((format for format in FORMATS if format.recognizes(record)), None)
 
 
 def read_records(selection: Selection) -> Records:

@@ -15,8 +15,8 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.chats import Message, chat_of, refuse_tools
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Argument
-from contrapose.tasks.infer.arguments import argument_error
-from contrapose.tasks.language.replies.spoken import spoken_text, thought_marks
+from contrapose.tasks.infer.base import argument_error
+from contrapose.tasks.language.replies.spoken import spoken_text
 
 TEMPLATE, VARIABLES = "chat_template", "chat_template_args"
 ARGUMENTS: Mapping[str, Argument] = {
@@ -248,8 +248,3 @@ def _opened_thought(prompt: str) -> str:
     """Return the mark of a thought in which a prompt ends, with the blanks after it; empty where there is none."""
     mark = _LAST_MARK.search(prompt)
     return mark[0] if mark and not spoken_text(f"{mark[0]}A") else ""
-
-
-def has_thoughts(text: str) -> bool:
-    """Return whether a template names a mark that opens a thought."""
-    return any(mark["opens"] for mark in thought_marks(text))

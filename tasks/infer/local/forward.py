@@ -14,7 +14,7 @@ import numpy as np
 
 from contrapose.tasks.infer.local.attention import implementation_of
 from contrapose.tasks.infer.local.fused import FusedLayers
-from contrapose.tasks.infer.local.memory import Memory, TooLargeError, is_out_of_memory
+from contrapose.tasks.infer.local.machine import Memory, TooLargeError, is_out_of_memory
 from contrapose.tasks.infer.local.passing import finish_only, last_layer, read_only_cache
 from contrapose.tasks.infer.local.rows import (
     BatchRow,

@@ -22,15 +22,14 @@ from contrapose.tasks.infer.local.chat_template import (
     IN_WORDS,
     VARIABLES,
     ChatTemplate,
-    has_thoughts,
     own_template,
     refuse_both,
     uses_template,
 )
-from contrapose.tasks.infer.local.machine import placement, use_all_cores
-from contrapose.tasks.infer.local.memory import batch_limit
+from contrapose.tasks.infer.local.machine import batch_limit, placement, use_all_cores
 from contrapose.tasks.infer.local.prompting import Encoder
 from contrapose.tasks.infer.local.transformer import THOUGHT_ROOM, TransformerModel
+from contrapose.tasks.language.replies.spoken import thought_marks
 
 WEIGHTS = "*.safetensors"
 ENGINES = {"cuda": "6", "cpu bfloat16": "7"}
@@ -193,7 +192,7 @@ def template_identity(spec: ModelSpec, read: Callable[[], str], tokenizer: Calla
     text, variables = own_template(spec) or read(), spec.args.get(VARIABLES)
     uses_template(spec, text)
     identity = {"chat_template": hashlib.sha256(text.encode()).hexdigest()[:16]} if text else {}
-    if not variables and not has_thoughts(text):
+    if not variables and not any(mark["opens"] for mark in thought_marks(text)):
         return identity
     template = ChatTemplate(tokenizer(), spec)
     if template.variables:

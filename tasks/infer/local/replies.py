@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from contrapose.tasks.config.model_spec import Generation
 from contrapose.tasks.core.records import Completion, Usage
-from contrapose.tasks.infer.local.memory import Memory
+from contrapose.tasks.infer.local.machine import Memory
 from contrapose.tasks.infer.local.prompting import Encoder
 from contrapose.tasks.infer.local.rows import padded_width
 

@@ -11,7 +11,7 @@ from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.infer.budgeted_batches import Batch, answer_batch
 from contrapose.tasks.infer.local.forward import Forward, Scoring
 from contrapose.tasks.infer.local.fused import FusedLayers
-from contrapose.tasks.infer.local.memory import Memory, TooLargeError
+from contrapose.tasks.infer.local.machine import Memory, TooLargeError
 from contrapose.tasks.infer.local.prompting import Encoder
 from contrapose.tasks.infer.local.replies import Prompt, Replies, seed
 from contrapose.tasks.infer.local.rows import BatchRow, EncodedQuestion, Limit, encode_questions, misfit

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import httpx2
+from aiohttp import ClientError, ClientPayloadError, ClientResponseError
 from multidict import CIMultiDict
 from yarl import URL
 
@@ -151,7 +152,6 @@ class OpenAITransport(Transport):
         return outcome
 
     async def _exchange(self, question: Question, *, timeout: float) -> Reply | Failure:
-        from aiohttp import ClientError, ClientPayloadError, ClientResponseError
         from openai import APIStatusError, OpenAIError
 
         bodies, connection, start = self.bodies, self.connection, time.monotonic()
@@ -194,7 +194,6 @@ async def reach(settings: Settings, key_place: str, model: str) -> Sequence[str]
 
     No prompt is sent. Servers that do not list their models answer with another status: they were reached.
     """
-    from aiohttp import ClientError
     from openai import APIStatusError, AuthenticationError, OpenAIError
 
     connection, where = Connection(settings), settings.address
@@ -251,7 +250,6 @@ async def _refused_address(error: APIStatusError, connection: Connection, model:
 
 async def read_digest(settings: Settings, model: str) -> str:
     """Return the digest of a model's weights, by the list in its server's own API; empty where it is not there."""
-    from aiohttp import ClientError
     from openai import OpenAIError
 
     connection = Connection(settings)
@@ -276,7 +274,6 @@ async def _is_path_missing(connection: Connection) -> bool:
 
     A server that has it refuses an empty request for another reason.
     """
-    from aiohttp import ClientError
     from openai import APIStatusError, OpenAIError
 
     try:

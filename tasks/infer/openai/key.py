@@ -12,7 +12,7 @@ from contrapose.tasks.core.errors import ConfigError, ModelError
 from contrapose.tasks.core.secrets import BLOCK, SCHEME, from_environment, read_block
 from contrapose.tasks.core.secrets import VARIABLE as NAME
 from contrapose.tasks.infer.openai.entra import read_token
-from contrapose.tasks.infer.openai.vendors import OPENAI, Vendor, vendor_of, vendor_with_key
+from contrapose.tasks.infer.openai.vendors import OPENAI, ROWS, Vendor, vendor_of
 
 HOSTS = "CONTRAPOSE_KEY_HOSTS"
 """Variable that names further hosts, each as `host`, for OpenAI's key, or as `<variable>=host` or
@@ -149,7 +149,8 @@ def _key_at(place: str, *, where: str = "") -> Key:
     """
     if not place.startswith(SCHEME):
         text = from_environment(place, where=where or "model_args.api_key_env")
-        return Key(place=place, text=text, hosts=_named_hosts(place), owner=vendor_with_key(place))
+        owner = next((row for row in ROWS if row.key == place), None)
+        return Key(place=place, text=text, hosts=_named_hosts(place), owner=owner)
     name, where = place.removeprefix(SCHEME), where or "model_args.api_key_block"
     value = read_block(name, where=where)
     if isinstance(value, str) and not value.lstrip().startswith("{"):

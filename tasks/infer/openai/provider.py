@@ -6,7 +6,7 @@ import asyncio
 import gc
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
 from contrapose.tasks.config.hosts import is_loopback
@@ -18,7 +18,6 @@ from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Likelihoods
 from contrapose.tasks.infer.asking.pool import Pool, PooledModel
 from contrapose.tasks.infer.base import AskedKind, TriedOut
-from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.keys import Changes
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.connection import OpenAITransport, is_listed, reach, read_digest
@@ -34,6 +33,9 @@ from contrapose.tasks.infer.openai.settings import (
 )
 from contrapose.tasks.infer.openai.vendors import OPENAI, Vendor
 from contrapose.tasks.text.wording import counted
+
+if TYPE_CHECKING:
+    from contrapose.tasks.infer.broker import StoreBroker
 
 OFFLINE = (
     "model_args.offline is set, and some prompts have no stored answer: `contrapose batch prompts` writes them "

@@ -13,9 +13,8 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Argument
 from contrapose.tasks.core.questions import Form
-from contrapose.tasks.infer.arguments import PACE, argument_error, read_pace, whole_number
 from contrapose.tasks.infer.asking.endpoint import AskingPace
-from contrapose.tasks.infer.base import refuse_unknown
+from contrapose.tasks.infer.base import PACE, argument_error, read_pace, refuse_unknown, whole_number
 from contrapose.tasks.infer.openai.key import NO_KEY, is_own, read_key
 from contrapose.tasks.infer.openai.vendors import BEARER, OPENAI, OTHER_SERVER, Vendor, vendor_of
 

@@ -177,8 +177,3 @@ OTHER_SERVER = VENDORS["vllm"]
 def vendor_of(spec: ModelSpec) -> Vendor:
     """Return the vendor that a model id names; that of another package's provider is taken for OpenAI."""
     return VENDORS.get(spec.provider, OPENAI)
-
-
-def vendor_with_key(variable: str) -> Vendor | None:
-    """Return the vendor whose key a variable holds."""
-    return next((row for row in ROWS if row.key == variable), None)

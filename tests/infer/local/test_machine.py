@@ -12,8 +12,7 @@ import pytest
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.infer.local import machine
-from contrapose.tasks.infer.local.machine import placement
-from contrapose.tasks.infer.local.memory import FIRST, LAST, search_tokens
+from contrapose.tasks.infer.local.machine import FIRST, LAST, placement, search_tokens
 
 
 @pytest.fixture
