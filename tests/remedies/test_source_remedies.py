@@ -322,7 +322,7 @@ HUB = [
     Case(
         site="tasks/load/huggingface.py:_load_split",
         command=f"{MOCK} hf/rows",
-        says="JSON parse error",
+        says="(ArrowInvalid: JSON parse error",
         follow=write("Correct the files in this folder", "rows/test.jsonl", LINE),
         files={"rows/test.jsonl": '{"text": "The sky'},
     ),
