@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -58,6 +59,8 @@ def _load_split(data: DataSettings) -> Any:
     require_package("datasets", extra="huggingface", where=data.source)
     import datasets
 
+    # It logs the errors of files that it raises, too.
+    logging.getLogger("datasets.packaged_modules").setLevel(logging.CRITICAL)
     # The library raises its own, the hub's, the network's and the file formats' errors here.
     try:
         if folder and any((folder / saved).is_file() for saved in ("state.json", "dataset_dict.json")):

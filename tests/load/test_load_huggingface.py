@@ -90,6 +90,14 @@ def test_a_folder_that_holds_no_dataset_is_refused(tmp_path: Path) -> None:
         loaded(**settings(tmp_path / "absent").model_dump())
 
 
+def test_a_damaged_file_is_named_by_our_error_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "saved").mkdir()
+    (tmp_path / "saved" / "test.jsonl").write_text('{"text": "The sky')
+    with pytest.raises(DataError, match="JSON parse error"):
+        loaded(**settings(tmp_path / "saved").model_dump())
+    assert caplog.records == []
+
+
 def test_a_missing_package_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "datasets", None)
     with pytest.raises(ConfigError, match=r'pip install "contrapose\[huggingface\]"'):
