@@ -31,7 +31,7 @@ from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.infer.budget import Budget
-from contrapose.tasks.infer.local.embedded import Embedded, converted_folder
+from contrapose.tasks.infer.local.embedded import Embedded, prepare_copy
 from contrapose.tasks.infer.local.huggingface import HuggingFace
 from contrapose.tasks.infer.local.transformer import TransformerModel
 from contrapose.tasks.load.samples import load_samples
@@ -241,7 +241,7 @@ def reference(asked: Sequence[Question], given: argparse.Namespace) -> Scores:
 def harness(asked: Sequence[Question], python: Path, *, dtype: str) -> tuple[Time, Scores]:
     """Seconds and log-likelihoods of lm-eval's `hf` model for the same contexts and continuations."""
     requests = [(each.prompt, f" {label}") for each in asked for label in each.labels]
-    given = {"folder": str(converted_folder()), "dtype": dtype, "requests": requests}
+    given = {"folder": str(prepare_copy()), "dtype": dtype, "requests": requests}
     with tempfile.TemporaryDirectory() as work:
         source, target = Path(work) / "given.json", Path(work) / "found.json"
         source.write_text(json.dumps(given))

@@ -33,7 +33,7 @@ import pyarrow.parquet as pq
 from contrapose.tasks.core.outcome import SCHEMA_VERSION, ModelSummary, Summary, UsageSummary
 from contrapose.tasks.core.records import Completion, Sample, SummaryPair, TextSample, Trial
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.infer.ask import asked, losses, trials
+from contrapose.tasks.infer.ask import list_losses, list_questions, make_trials
 from contrapose.tasks.infer.mock import MockModel
 from contrapose.tasks.probes.base import rng_for
 from contrapose.tasks.report.base import Report
@@ -172,11 +172,13 @@ def scored(folder: Path, name: str, test: str) -> pa.Table:
         if case.skip_reason is None
     ]
     model = MockModel()
-    answers = {question: model.completion(question) for question in asked(cases)}
-    answers |= {question: model.completion(question) for question in losses(cases, answers)}
+    answers = {question: model.completion(question) for question in list_questions(cases)}
+    answers |= {question: model.completion(question) for question in list_losses(cases, answers)}
     rng = random.Random(0)
     sentences = [sample.text for sample in read(folder / "wiki_test.jsonl") if isinstance(sample, TextSample)]
-    found = [_replied(trial, sentences, rng) for trial in trials(cases, answers, missing=Completion(error="missing"))]
+    found = [
+        _replied(trial, sentences, rng) for trial in make_trials(cases, answers, missing=Completion(error="missing"))
+    ]
     return result_table(found, chosen.score(found, settings, embed=_none), probe=chosen, model="mock")
 
 

@@ -51,7 +51,7 @@ def stages(test: str, rows: int) -> Measured:
     from contrapose.flows.run_context import resolve_run
     from contrapose.tasks.config.run_config import RunConfig
     from contrapose.tasks.config.suite_files import load_config, validate
-    from contrapose.tasks.infer.chunks import chunks
+    from contrapose.tasks.infer.chunks import yield_chunks
     from contrapose.tasks.infer.task import Terms, infer
     from contrapose.tasks.load.samples import content_sha256
     from contrapose.tasks.load.task import load
@@ -88,7 +88,7 @@ def stages(test: str, rows: int) -> Measured:
         price=run.price,
     )
     most = max(run.provider.cases_per_task, rows if rows == _portion(AIM) else 0)
-    for chunk in chunks(test, cases, most):
+    for chunk in yield_chunks(test, cases, most):
         infer.fn(label=chunk.label, cases=cases, rows=(chunk.first, chunk.end), terms=terms)
     note("infer", start)
     return measured

@@ -18,19 +18,19 @@ from contrapose.tasks.core.errors import ConfigError, ModelError
 from contrapose.tasks.core.questions import Question, from_json, to_json
 from contrapose.tasks.core.records import Case, Usage
 from contrapose.tasks.core.registry import find
-from contrapose.tasks.infer.adapting import forms_of, known_changes, known_form, readable
-from contrapose.tasks.infer.ask import asked, further_questions, wants_letter
+from contrapose.tasks.infer.adapting import convert_if_no_likelihoods, find_known_changes, find_known_form, list_forms
+from contrapose.tasks.infer.ask import is_letter_wanted, list_extras, list_questions
 from contrapose.tasks.infer.budget import open_budget
-from contrapose.tasks.infer.keys import Changes, Keys, changed
+from contrapose.tasks.infer.keys import Changes, Keys, apply_changes
 from contrapose.tasks.infer.openai.batches import (
     ENDED,
     BatchEndpoint,
     ImportCounts,
-    request_lines,
     split_files,
     take_results,
+    yield_request_lines,
 )
-from contrapose.tasks.infer.openai.bodies import Bodies
+from contrapose.tasks.infer.openai.bodies import RequestBodies
 from contrapose.tasks.infer.openai.vendors import VENDORS
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.prompts import PREPARED, PromptRow, SubmittedBatch
@@ -96,13 +96,13 @@ def open_questions(config: RunConfig, portions: Iterable[Sequence[Case]]) -> Ope
         )
     spec = _take_offline(spec)
     provider = find("providers", spec.known_provider)()
-    changes = known_changes(provider, spec)
-    keys, forms = Keys(spec, provider.identity(spec)).changed(changes), forms_of(provider, spec)
-    form, form_key = known_form(forms, keys), keys.of_forms(forms) if len(forms) > 1 else ""
+    changes = find_known_changes(provider, spec)
+    keys, forms = Keys(spec, provider.identity(spec)).changed(changes), list_forms(provider, spec)
+    form, form_key = find_known_form(forms, keys), keys.of_forms(forms) if len(forms) > 1 else ""
     rows, under_way, known = dict[str, PromptRow](), dict[str, str](), set[str]()
     for portion in portions:
         new = dict[str, PromptRow]()
-        cases = readable([case for case in portion if case.skip_reason is None], provider, keys.spec)
+        cases = convert_if_no_likelihoods([case for case in portion if case.skip_reason is None], provider, keys.spec)
         for question, of_letters in _questions_of(cases, form):
             key = keys.of(question)
             if key not in rows and key not in known and key not in under_way:
@@ -130,10 +130,10 @@ def _take_offline(spec: ModelSpec) -> ModelSpec:
 def _questions_of(cases: Sequence[Case], form: str) -> Iterator[tuple[Question, bool]]:
     """Return the questions of cases before any reply is there, each with a flag that says if a letter is asked for."""
     for case in cases:
-        of_letters = wants_letter(case)
-        yield from ((question, of_letters) for question in asked([case], form=form))  # type: ignore[arg-type]
+        of_letters = is_letter_wanted(case)
+        yield from ((question, of_letters) for question in list_questions([case], form=form))  # type: ignore[arg-type]
         again = of_letters and case.also_again
-        yield from ((question, again) for question in further_questions([case], form=form))  # type: ignore[arg-type]
+        yield from ((question, again) for question in list_extras([case], form=form))  # type: ignore[arg-type]
 
 
 def note_questions(questions: OpenQuestions, config: RunConfig, *, run: str | None = None) -> None:
@@ -165,7 +165,7 @@ def prepare(questions: OpenQuestions, config: RunConfig, *, run: str | None = No
     Answers and cost are counted to the run; without one, to a new run.
     """
     budget = open_budget(config, spent=Store().runs.usage(run) if run else Usage())
-    bodies = Bodies(spec=questions.spec)
+    bodies = RequestBodies(spec=questions.spec)
     if budget.price is not None and config.price is None:
         cheaper = {name: SHARE * getattr(budget.price, name) for name in ("input", "output")}
         budget.price = budget.price.model_copy(update=cheaper)
@@ -181,8 +181,8 @@ def prepare(questions: OpenQuestions, config: RunConfig, *, run: str | None = No
         notices.append(f"at most {whole.in_words()}")
     note_questions(replace(questions, rows=rows), config, run=run)
     batches = []
-    spec = changed(config.model_spec(), questions.changes).model_dump_json()
-    for part in split_files(request_lines(rows.values(), questions.spec)):
+    spec = apply_changes(config.model_spec(), questions.changes).model_dump_json()
+    for part in split_files(yield_request_lines(rows.values(), questions.spec)):
         keys = [str(json.loads(line)["custom_id"]) for line in part.splitlines()]
         content = hashlib.sha256("".join(keys).encode()).hexdigest()[:24]
         # The time first: the endpoint is asked in the order in which batches were made.
@@ -204,7 +204,7 @@ def submit_prepared(chosen: Collection[str] | None = None) -> Iterator[str]:
         spec = ModelSpec.model_validate_json(row.spec)
         try:
             with BatchEndpoint(spec) as endpoint:
-                batch = endpoint.submit(row.id, b"".join(request_lines(asked_there, _take_offline(spec))))
+                batch = endpoint.submit(row.id, b"".join(yield_request_lines(asked_there, _take_offline(spec))))
         except ModelError as error:
             refused = error
             continue

@@ -39,7 +39,7 @@ from contrapose.tasks.core.decision import Decision, PersonsAnswer, Side, Verdic
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.policy import RESULTS, SERIALIZER, call_task
-from contrapose.tasks.infer.keys import refuse_changed
+from contrapose.tasks.infer.keys import refuse_replaced_model
 from contrapose.tasks.promotion.candidate import (
     ALIKE,
     Candidate,
@@ -282,7 +282,7 @@ def _evaluate(vetted: Run, begun: str | None) -> Side:
     """Evaluate a model; raise ContraposeError where it is no longer the one that was vetted."""
     published = evaluate_model(as_parameter(vetted.config), resumed=begun)
     manifest = json.loads((Place(published["folder"]) / "manifest.json").read())
-    refuse_changed(manifest["model"], vetted.identity, model=vetted.config.model)
+    refuse_replaced_model(manifest["model"], vetted.identity, model=vetted.config.model)
     summary = published["summary"]
     return Side(
         model=summary["model"]["id"],

@@ -22,7 +22,7 @@ from contrapose.tasks.evaluate.gate import GateDecision, decided_tests, rules
 from contrapose.tasks.evaluate.gated_rates import verdict_now
 from contrapose.tasks.evaluate.task import figures_in
 from contrapose.tasks.forecast.counting import Counter
-from contrapose.tasks.infer.chunks import Chunk, Look, chunks, looks, questions_in
+from contrapose.tasks.infer.chunks import Chunk, Look, count_questions, list_looks, yield_chunks
 from contrapose.tasks.infer.meter import Meter
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
 from contrapose.tasks.store import Store
@@ -74,7 +74,7 @@ class Schedule:
     @classmethod
     def of_portions(cls, run: Run, plan: Plan, cases: Table, *, beside: Sequence[str]) -> Schedule:
         """Look after every portion, and alone only after the cases of earlier runs; side by side all stop together."""
-        places, schedule = looks(cases, size=run.config.runner_args.portion), cls._of_test(run, plan, cases)
+        places, schedule = list_looks(cases, size=run.config.runner_args.portion), cls._of_test(run, plan, cases)
         begin = 0 if beside else max(schedule.earlier, default=0)
         ahead = tuple(place for place in places if place.judged > begin)
         return replace(schedule, looks=ahead, total=places[-1].judged if places else 0, beside=tuple(beside))
@@ -199,7 +199,7 @@ def prepare_test(run: Run, plan: Plan, cases: Table, *, beside: Sequence[str]) -
     """Return a test of which nothing is asked yet, alone or side by side with other runs."""
     schedule = Schedule.of_portions(run, plan, cases, beside=beside)
     ends = [look.end for look in schedule.looks]
-    portions = chunks(plan.test, cases, portion_size(run, cases), ends=ends)
+    portions = yield_chunks(plan.test, cases, portion_size(run, cases), ends=ends)
     by_look = {look: list(own) for look, own in groupby(portions, key=lambda chunk: bisect_right(ends, chunk.first))}
     by_order = [by_look.get(look, []) for look in range(len(ends))]
     return GradualTest(run=run, plan=plan, cases=cases, schedule=schedule, portions=by_order)
@@ -249,4 +249,4 @@ def ask_next_portions(run: Run, going: Sequence[GradualTest], meter: Meter, *, s
 
 def count_saved(meter: Meter, tests: Iterable[GradualTest]) -> None:
     """Let a meter show how many questions of decided tests need not be asked any more."""
-    meter.saved = sum(questions_in(test.cases, first=test.end) for test in tests)
+    meter.saved = sum(count_questions(test.cases, first=test.end) for test in tests)

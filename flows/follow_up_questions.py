@@ -15,7 +15,7 @@ from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.records import FollowUp
 from contrapose.tasks.evaluate.scoring import sample_questions
 from contrapose.tasks.evaluate.task import Unread, find_unread
-from contrapose.tasks.infer.task import Asked, Terms, ask_about
+from contrapose.tasks.infer.task import InferOutcome, Terms, ask_reader_model
 from contrapose.tasks.probes.reader_questions import (
     CHECKS,
     LEAST_AGREEMENT,
@@ -34,7 +34,7 @@ class FollowUpCache:
 
     unread: dict[str, Unread] = field(default_factory=dict)
     """By the hash of the trials."""
-    asked: dict[tuple[str, str], Asked] = field(default_factory=dict)
+    asked: dict[tuple[str, str], InferOutcome] = field(default_factory=dict)
     """By the hashes of trials and questions; complete answers only."""
 
 
@@ -156,7 +156,7 @@ def _ask(
         if key not in known:
             part = f", part {place + 1}" if len(follow_ups) > 1 else ""
             pending = run.workers.submit(
-                ask_about,
+                ask_reader_model,
                 label=f"{questions['rows']:,} {label}{part}",
                 trials=table,
                 follow_ups=questions,
@@ -166,7 +166,7 @@ def _ask(
             if pending.done:
                 reason = reason or pending.outcome()["stopped"]
         submitted.append((place, key, pending))
-    tables, of_model, outcomes, missing = list(trials.tables), dict(trials.of_model), list[Asked](), 0
+    tables, of_model, outcomes, missing = list(trials.tables), dict(trials.of_model), list[InferOutcome](), 0
     for place, key, pending in submitted:
         asked = known[key] if pending is None else pending.outcome()
         if asked["stopped"] is None:

@@ -21,7 +21,7 @@ from contrapose.tasks.core.questions import INTERRUPTED
 from contrapose.tasks.evaluate.task import calibrate, evaluate, join_results
 from contrapose.tasks.infer.chunks import Chunk
 from contrapose.tasks.infer.meter import Meter
-from contrapose.tasks.infer.task import Asked, Team, Terms, infer, spent_so_far
+from contrapose.tasks.infer.task import InferOutcome, Team, Terms, infer, read_spending
 from contrapose.tasks.infer.thoughts import mark_thoughts
 from contrapose.tasks.perturb.task import draw_besides, draw_wordings, join_cases, perturb, perturb_portion
 from contrapose.tasks.perturb.wordings import wordings_in
@@ -114,7 +114,7 @@ def _rows_of_portion(run: Run, rows: int) -> int:
 
 def ask_portions(
     run: Run, portions: Iterable[tuple[Plan, Table, Chunk]], terms: Terms, *, stopped: str | None = None
-) -> Iterator[tuple[str, Asked]]:
+) -> Iterator[tuple[str, InferOutcome]]:
     """Ask portions of tests' cases one after the other, or submit them all; yield the test and outcome of each."""
     submitted = []
     for plan, cases, chunk in portions:
@@ -143,7 +143,7 @@ def shared_terms(run: Run, own: Terms, meter: Meter) -> Iterator[Terms]:
         yield own
         return
     teams = Store().teams
-    spent, beside = spent_so_far(own)
+    spent, beside = read_spending(own)
     team = Team(
         id=teams.begin(), spent=spent, beside=beside, processes=run.workers.processes, store=identity_of_store()
     )

@@ -12,7 +12,7 @@ from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.records import Likelihoods
 from contrapose.tasks.core.registry import find
-from contrapose.tasks.infer.budget import reader_price
+from contrapose.tasks.infer.budget import find_reader_price
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ def find_reader(config: RunConfig, selected: Sequence[Plan], *, likelihoods: Lik
         identity = find("providers", spec.known_provider)().identity(spec)
     except ContraposeError as error:
         raise about_reader(error) from None
-    return Reader(spec=spec, identity=identity, price=reader_price(config))
+    return Reader(spec=spec, identity=identity, price=find_reader_price(config))
 
 
 def idle_reader(config: RunConfig, *, asked: bool) -> list[str]:

@@ -34,7 +34,7 @@ from contrapose.tasks.tables.table import Table
 
 if TYPE_CHECKING:
     from contrapose.flows.early_stopping import Schedule
-    from contrapose.tasks.infer.task import Asked, Terms
+    from contrapose.tasks.infer.task import InferOutcome, Terms
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -226,7 +226,7 @@ class Trials:
     saved: int = 0
     """Questions that were not asked, since the test was decided without them."""
 
-    def plus(self, asked: Asked) -> Trials:
+    def plus(self, asked: InferOutcome) -> Trials:
         """Add the trials of a further portion."""
         return replace(
             self,

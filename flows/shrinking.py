@@ -30,11 +30,11 @@ from contrapose.tasks.infer.adapting import adapt_to_cases
 from contrapose.tasks.infer.ask import ask, is_unasked
 from contrapose.tasks.infer.base import HasSomeReplies, Model
 from contrapose.tasks.infer.broker import StoreBroker
-from contrapose.tasks.infer.budget import Budget, Limits, price_of
+from contrapose.tasks.infer.budget import Budget, Limits, find_price
 from contrapose.tasks.infer.function import PROVIDER as FUNCTION
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.task import open_model
-from contrapose.tasks.infer.thoughts import note_cut_off
+from contrapose.tasks.infer.thoughts import mark_if_cut_off
 from contrapose.tasks.perturb.cases import build_cases
 from contrapose.tasks.probes.edits.base import TextEdit
 from contrapose.tasks.report.html import with_shortest
@@ -240,7 +240,7 @@ class CaseAsker:
             f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-shrink", config=config.model_dump_json(), folder=str(Path.cwd())
         )
         runs.end(run, "superseded")
-        price = price_of(config.model, config.price, args=config.model_args)
+        price = find_price(config.model, config.price, args=config.model_args)
         budget = Budget(limits=limits, price=price)
         self.broker = StoreBroker(Keys(self.spec, self._identity), run=run, model=self.spec.id, budget=budget)
 
@@ -289,7 +289,7 @@ class CaseAsker:
             return []
         adapted = adapt_to_cases(cases, self.broker, model=self._open, provider=self.provider)
         trials = ask(adapted.cases, self.broker, model=self._open, form=adapted.form or "plain")
-        return list(map(note_cut_off, trials)) if isinstance(self.provider, AnswersOnly) else trials
+        return list(map(mark_if_cut_off, trials)) if isinstance(self.provider, AnswersOnly) else trials
 
     def _open(self) -> Model:
         shared = {"identity": dict(self._identity), "processes": 1}

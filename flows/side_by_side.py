@@ -17,7 +17,7 @@ from contrapose.tasks.compare.rows import rows_in
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.comparison import Pair
 from contrapose.tasks.evaluate.gate import GateDecision
-from contrapose.tasks.infer.chunks import questions_in
+from contrapose.tasks.infer.chunks import count_questions
 from contrapose.tasks.infer.meter import Meter
 from contrapose.tasks.statistics.looks import Looks
 from contrapose.tasks.statistics.shares import LEVEL
@@ -79,7 +79,7 @@ def ask_side_by_side(configs: Sequence[RunConfig], *, margin: float, decide: Dec
 
 def _ask_until_compared(models: Models, *, margin: float, decide: Decide) -> dict[str, int]:
     """Return after which look of each test all models stop; a test that differs between models is left out."""
-    total = sum(questions_in(test.cases) for tests in models for test in tests.values())
+    total = sum(count_questions(test.cases) for tests in models for test in tests.values())
     title, baseline = f"asking {counted('models', len(models))} side by side", models[0]
     with watch_progress(total, title=title, ended=lambda: "asked side by side") as meter:
         # A test may depend on what a model can do: then the models are not asked the same.

@@ -34,8 +34,8 @@ from contrapose.tasks.evaluate.gate import correct_outcomes, rules
 from contrapose.tasks.evaluate.reruns import Reruns, with_rerun_shares
 from contrapose.tasks.evaluate.task import judge as judge_task
 from contrapose.tasks.infer.base import HasSomeReplies
-from contrapose.tasks.infer.chunks import chunks, questions_in
-from contrapose.tasks.infer.recorded import nothing_recorded
+from contrapose.tasks.infer.chunks import count_questions, yield_chunks
+from contrapose.tasks.infer.recorded import make_nothing_recorded_error
 from contrapose.tasks.load.samples import content_sha256
 from contrapose.tasks.load.task import Samples, arrange
 from contrapose.tasks.load.task import load as load_task
@@ -99,7 +99,7 @@ def _keep_recorded(run: Run, recording: HasSomeReplies, cases: Mapping[str, Tabl
     kept = {test: write(recording.replied(run.spec, iterate(table, Case)), Case) for test, table in cases.items()}
     if not any(map(asked_in, kept.values())):
         ids = (case.id for table in cases.values() for case in iterate(table, Case) if not case.control)
-        raise nothing_recorded(ids, run.spec)
+        raise make_nothing_recorded_error(ids, run.spec)
     run.remarks.extend(recording.remarks(run.spec, [test for test, table in kept.items() if asked_in(table)]))
     for test, table in kept.items():
         if left_out := cases[test]["rows"] - table["rows"]:
@@ -166,7 +166,7 @@ def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
     """Ask every test's cases, portion by portion. The response store keeps each answer as it comes."""
     if run.config.batch_api:
         _answer_by_batch(run, cases)
-    total, title = sum(map(questions_in, cases.values())), f"asking {run.config.model}"
+    total, title = sum(map(count_questions, cases.values())), f"asking {run.config.model}"
     key = f"{artifact_key(run.config.suite, run.config.model)}-progress"
     # A large table is looked at here, as it is read.
     soon = prepare_to_look if all(table["rows"] <= SMALL for table in cases.values()) else None
@@ -181,7 +181,7 @@ def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
             (plan, table, chunk)
             for plan in run.plans
             for table in [cases[plan.test]]
-            for chunk in chunks(plan.test, table, portion_size(run, table))
+            for chunk in yield_chunks(plan.test, table, portion_size(run, table))
         )
         with shared_terms(run, run.terms(), meter) as terms:
             for test, asked in ask_portions(run, portions, terms):

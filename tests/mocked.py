@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from contrapose.tasks.core.records import Case, Completion, Trial
-from contrapose.tasks.infer.ask import asked, losses, trials
+from contrapose.tasks.infer.ask import list_losses, list_questions, make_trials
 from contrapose.tasks.infer.mock import MockModel
 
 
 def mocked(cases: Iterable[Case]) -> list[Trial]:
     """The trials of the cases that are not skipped, in order."""
     chosen, model = [case for case in cases if case.skip_reason is None], MockModel()
-    answers = {question: model.completion(question) for question in asked(chosen)}
-    answers |= {question: model.completion(question) for question in losses(chosen, answers)}
-    return trials(chosen, answers, missing=Completion(error="missing"))
+    answers = {question: model.completion(question) for question in list_questions(chosen)}
+    answers |= {question: model.completion(question) for question in list_losses(chosen, answers)}
+    return make_trials(chosen, answers, missing=Completion(error="missing"))

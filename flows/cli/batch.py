@@ -17,7 +17,7 @@ from contrapose.flows.cli.terminal import print_lines, say
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.damage import put_in_place
 from contrapose.tasks.core.errors import ConfigError, DataError, ModelError
-from contrapose.tasks.infer.openai.batches import MOST_BYTES, MOST_LINES, request_lines, split_files, take_results
+from contrapose.tasks.infer.openai.batches import MOST_BYTES, MOST_LINES, split_files, take_results, yield_request_lines
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.prompts import PREPARED, SubmittedBatch
 from contrapose.tasks.text.wording import counted
@@ -117,7 +117,7 @@ def _write_prompts(arguments: argparse.Namespace) -> int:
     config, out, paths = config_of(arguments), Path(arguments.out), list[Path]()
     questions = _find_questions(config)
     batching.note_questions(questions, config)
-    lines = request_lines(questions.rows.values(), questions.spec)
+    lines = yield_request_lines(questions.rows.values(), questions.spec)
     parts = split_files(lines, most_lines=arguments.max_lines, most_bytes=arguments.max_bytes)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)

@@ -30,9 +30,9 @@ from contrapose.tasks.forecast.deciding import Groups, cluster_of, is_judged
 from contrapose.tasks.forecast.designs import HALF_WIDTH
 from contrapose.tasks.forecast.early import Course
 from contrapose.tasks.forecast.forecast import CHARACTERS_PER_TOKEN, Experience, Forecast, experience_of, forecast
-from contrapose.tasks.infer.adapting import forms_of, known_changes, known_form, readable
+from contrapose.tasks.infer.adapting import convert_if_no_likelihoods, find_known_changes, find_known_form, list_forms
 from contrapose.tasks.infer.ask import Answers
-from contrapose.tasks.infer.budget import Limits, open_budget, reader_price
+from contrapose.tasks.infer.budget import Limits, find_reader_price, open_budget
 from contrapose.tasks.infer.chunks import LEAST
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.text.cleaning import one_line
@@ -115,7 +115,7 @@ def estimate(config: RunConfig, *, half_width: float = HALF_WIDTH) -> RunEstimat
     back, instead = counter.asked_back, counter.instead
     # The reader has a price of its own.
     reader = config.reader_spec() if back.total.calls else None
-    price = budget.price if reader is None else reader_price(config)
+    price = budget.price if reader is None else find_reader_price(config)
     worded = forecast_wordings(config, tests, wanted=half_width)
     by_interval = config.tests.defaults.gate == "interval"
     return RunEstimate(
@@ -154,8 +154,8 @@ def _read_store(config: RunConfig) -> Known:
     spec = config.model_spec()
     try:
         provider = find("providers", spec.known_provider)()
-        keys = Keys(spec, provider.identity(spec)).changed(known_changes(provider, spec))
-        form = known_form(forms_of(provider, spec), keys)
+        keys = Keys(spec, provider.identity(spec)).changed(find_known_changes(provider, spec))
+        form = find_known_form(list_forms(provider, spec), keys)
     except ModelError as error:
         return Known(unreachable=str(error))
     from contrapose.tasks.store import Store
@@ -167,7 +167,7 @@ def _read_store(config: RunConfig) -> Known:
         answers = table.find(list(named))
         return {named[key]: answer for key, answer in answers.items() if answer.outcome not in config.ask_again}
 
-    cases = partial(readable, provider=provider, spec=keys.spec)
+    cases = partial(convert_if_no_likelihoods, provider=provider, spec=keys.spec)
     return Known(look_up, form, cases, provider.likelihoods(keys.spec))
 
 

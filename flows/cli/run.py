@@ -164,7 +164,7 @@ def recorded_tests(config: RunConfig) -> list[str]:
     from contrapose.flows.orchestration.options import select_tests
     from contrapose.tasks.config.plan import plans
     from contrapose.tasks.core.records import Case
-    from contrapose.tasks.infer.recorded import RecordedReplies, nothing_recorded
+    from contrapose.tasks.infer.recorded import RecordedReplies, make_nothing_recorded_error
 
     spec, chosen, left_out = config.model_spec(), list[str](), dict[str, str]()
     asked, refused = list[Case](), list[ContraposeError]()
@@ -185,7 +185,7 @@ def recorded_tests(config: RunConfig) -> list[str]:
             refused.append(nothing_to_ask(plan, preview.skips))
             left_out[plan.test] = f"it skips rows: {preview.skip_reasons()}"
     if not chosen:
-        raise nothing_recorded((case.id for case in asked), spec) if asked else refused[0]
+        raise make_nothing_recorded_error((case.id for case in asked), spec) if asked else refused[0]
     RecordedReplies().remarks(spec, chosen)
     for test, reason in left_out.items():
         say(f"{test}: skipped, because {reason}")

@@ -20,7 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 from contrapose.flows.orchestration.spinner import is_silent
-from contrapose.tasks.infer.meter import Meter, count_on
+from contrapose.tasks.infer.meter import Meter, use_meter
 from contrapose.tasks.text.cleaning import escape, one_line
 from contrapose.tasks.text.wording import dollars
 
@@ -88,7 +88,7 @@ def watch_progress(
             if not tick % round(ARTIFACT_SECONDS / LOOK_SECONDS):
                 note(describe_answers(meter))
 
-    with count_on(line.meter) as meter, live or nullcontext():
+    with use_meter(line.meter) as meter, live or nullcontext():
         # A copy of the context: Prefect's client is found there.
         watcher = Thread(target=copy_context().run, args=(watch,))
         watcher.start()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Case
-from contrapose.tasks.infer.ask import Answers, asked, further_questions, instead, judged_case, losses
+from contrapose.tasks.infer.ask import Answers, list_extras, list_fallbacks, list_losses, list_questions, resolve_case
 from contrapose.tasks.probes import reader_questions
 from contrapose.tasks.probes.reader_questions import CHECKS, MOST_CHARACTERS, share_of
 
@@ -98,7 +98,7 @@ class Counter:
         counts = [Count()]
         for portion in portions:
             cases = [case for case in portion if case.skip_reason is None]
-            first = asked(cases, form=self.form)
+            first = list_questions(cases, form=self.form)
             answers, count = self.look_up(first), counts[-1]
             if len(samples) < share_of(CHECKS):
                 samples.update(case.sample_id for case in cases if case.options)
@@ -116,9 +116,9 @@ class Counter:
                 undecided = [
                     replace(case, asks="generate")
                     for case in cases
-                    if case.asks == "choose" and not all(question in answers for question in asked([case]))
+                    if case.asks == "choose" and not all(question in answers for question in list_questions([case]))
                 ]
-                questions = asked(undecided)
+                questions = list_questions(undecided)
                 present = self._look_up(questions)
                 replies |= {hash(question): _count_call(question) for question in questions if question not in present}
                 replies |= self._count_reader_questions(undecided) if asks_back_instead else {}
@@ -136,15 +136,15 @@ class Counter:
     ) -> Iterator[tuple[Question, bool]]:
         """Yield the questions of a portion, those that need no other answer first, and whether each is answered."""
         yield from ((question, question in answers) for question in first)
-        read = instead(cases, answers)
+        read = list_fallbacks(cases, answers)
         known = {**answers, **self._look_up(read)}
         yield from ((question, question in known) for question in read)
-        for later in (losses(cases, known), further_questions(cases, known, form=self.form)):
+        for later in (list_losses(cases, known), list_extras(cases, known, form=self.form)):
             known_later = self._look_up(later)
             yield from ((question, question in known_later) for question in later)
         for case in cases:
             # Stand-ins for losses of replies that nobody knows yet.
-            pair = asked([judged_case(case, known)]) if case.loss_of == "expected_result" else []
+            pair = list_questions([resolve_case(case, known)]) if case.loss_of == "expected_result" else []
             if not all(question in known for question in pair):
                 for question in pair:
                     yield Question(kind="loss", prompt=question.prompt, repeat=question.repeat), False
@@ -161,7 +161,7 @@ class Counter:
             )
             for case in cases
             if case.options and case.asks == "generate"
-            for question in asked([case])
+            for question in list_questions([case])
         }
 
 

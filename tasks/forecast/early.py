@@ -11,7 +11,7 @@ import numpy as np
 
 from contrapose.tasks.forecast.counting import Count
 from contrapose.tasks.forecast.deciding import Groups
-from contrapose.tasks.infer.chunks import ClusterRows, Look, looks_between
+from contrapose.tasks.infer.chunks import ClusterRows, Look, place_looks
 from contrapose.tasks.statistics.looks import Looks
 from contrapose.tasks.statistics.power import IN_CLUSTER, IN_SAMPLE
 from contrapose.tasks.statistics.tallies import NOTHING, evidences
@@ -80,7 +80,7 @@ class Course:
     @cached_property
     def looks(self) -> list[Look]:
         """Return the looks of the run."""
-        return looks_between([ClusterRows(size, size) for size in self.groups.clusters.values()], size=self.size)
+        return place_looks([ClusterRows(size, size) for size in self.groups.clusters.values()], size=self.size)
 
     @cached_property
     def parts(self) -> list[Stretch]:

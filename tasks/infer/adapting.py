@@ -15,10 +15,10 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Case
-from contrapose.tasks.infer.ask import asked, for_letters, further_questions, read_instead
-from contrapose.tasks.infer.base import Adapts, AskedKind, Model, Provider, TriedOut, TriesOut
+from contrapose.tasks.infer.ask import list_extras, list_letter_questions, list_questions, switch_to_replies
+from contrapose.tasks.infer.base import Adapts, AskedKind, Model, Provider, TriesOut, TryOutcome
 from contrapose.tasks.infer.broker import StoreBroker
-from contrapose.tasks.infer.keys import Changes, Keys, key_of_parameters
+from contrapose.tasks.infer.keys import Changes, Keys, make_parameters_key
 from contrapose.tasks.store import Store
 
 POLL_SECONDS = 0.2
@@ -27,17 +27,17 @@ POLL_SECONDS = 0.2
 PLAIN: tuple[Form, ...] = ("plain",)
 
 
-def forms_of(provider: Provider, spec: ModelSpec) -> tuple[Form, ...]:
+def list_forms(provider: Provider, spec: ModelSpec) -> tuple[Form, ...]:
     """Return the forms that a model may be asked in, in the order in which they are tried; a single one is certain."""
     return tuple(provider.forms(spec)) if isinstance(provider, Adapts) else PLAIN
 
 
-def known_form(forms: Sequence[Form], keys: Keys) -> Form:
+def find_known_form(forms: Sequence[Form], keys: Keys) -> Form:
     """Return the form that a run would ask in, as far as the store knows; nothing is asked."""
     return forms[0] if len(forms) == 1 else cast("Form | None", Store().forms.find(keys.of_forms(forms))) or "plain"
 
 
-def known_changes(provider: Provider, spec: ModelSpec) -> Changes:
+def find_known_changes(provider: Provider, spec: ModelSpec) -> Changes:
     """Return the settings with which a run would ask, as far as the store knows; nothing is asked."""
     if not isinstance(provider, Adapts):
         return {}
@@ -45,14 +45,14 @@ def known_changes(provider: Provider, spec: ModelSpec) -> Changes:
     return {name: value for note in notes if note for name, value in json.loads(note).items()}
 
 
-def readable(cases: Sequence[Case], provider: Provider, spec: ModelSpec) -> Sequence[Case]:
+def convert_if_no_likelihoods(cases: Sequence[Case], provider: Provider, spec: ModelSpec) -> Sequence[Case]:
     """Return the cases; those that compare likelihoods are read instead where the model gives none."""
     if provider.likelihoods(spec) != "none":
         return cases
-    return [read_instead(case) if case.asks == "choose" else case for case in cases]
+    return [switch_to_replies(case) if case.asks == "choose" else case for case in cases]
 
 
-class Adapted(NamedTuple):
+class AdaptedCases(NamedTuple):
     """How cases are asked."""
 
     cases: Sequence[Case]
@@ -70,10 +70,10 @@ def adapt_to_cases(
     model: Callable[[], Model],
     provider: Provider,
     only_likelihoods: bool = False,
-) -> Adapted:
+) -> AdaptedCases:
     """Adapt a broker to how the endpoint of a model takes the questions of cases."""
-    adapting = Adapting(broker, model, provider)
-    choices = [question for question in asked(cases) if question.kind == "choose"]
+    adapting = EndpointAdapter(broker, model, provider)
+    choices = [question for question in list_questions(cases) if question.kind == "choose"]
     adapting.settle("choose", choices, PLAIN)
     if only_likelihoods and choices and provider.likelihoods(broker.keys.spec) == "none":
         raise ModelError(
@@ -82,22 +82,22 @@ def adapt_to_cases(
             remedy="Set model_args.logprobs: false, and read_with: auto, ask or reply.",
             where=broker.model,
         )
-    cases = readable(cases, provider, broker.keys.spec)
-    form = adapting.settle_replies(cases, forms_of(provider, broker.keys.spec))
+    cases = convert_if_no_likelihoods(cases, provider, broker.keys.spec)
+    form = adapting.settle_replies(cases, list_forms(provider, broker.keys.spec))
     adapting.warn()
-    return Adapted(cases, form, adapting.changes)
+    return AdaptedCases(cases, form, adapting.changes)
 
 
 def adapt(
     questions: Sequence[Question], broker: StoreBroker, *, model: Callable[[], Model], provider: Provider
 ) -> None:
     """Adapt a broker to how the endpoint of a model takes questions that want a reply."""
-    adapting = Adapting(broker, model, provider)
+    adapting = EndpointAdapter(broker, model, provider)
     adapting.settle("generate", questions, PLAIN)
     adapting.warn()
 
 
-class Adapting:
+class EndpointAdapter:
     """Finds out how an endpoint must be asked, while no other run on the store does."""
 
     def __init__(self, broker: StoreBroker, model: Callable[[], Model], provider: Provider) -> None:
@@ -108,8 +108,8 @@ class Adapting:
 
     def settle_replies(self, cases: Sequence[Case], forms: Sequence[Form]) -> Form | None:
         """Have it known how replies are asked for; return the form for letters, None where there is none."""
-        letters = for_letters(cases, form=forms[0]) if forms != PLAIN else []
-        replies = [question for question in (*asked(cases), *further_questions(cases)) if question.kind == "generate"]
+        letters = list_letter_questions(cases, form=forms[0]) if forms != PLAIN else []
+        replies = [one for one in (*list_questions(cases), *list_extras(cases)) if one.kind == "generate"]
         if not letters:
             self.settle("generate", replies, PLAIN)
             return None
@@ -120,7 +120,7 @@ class Adapting:
         if (known := self._find_note(self.broker.keys.of_forms(forms))) is not None:
             # Such as by a batch, or an older version: answers in that form show which parameters were taken.
             form = cast("Form", known)
-            self.settle("generate", for_letters(cases, form=form), (form,))
+            self.settle("generate", list_letter_questions(cases, form=form), (form,))
         self.settle("generate", letters, forms)
         if len(forms) == 1:
             return forms[0]
@@ -180,22 +180,22 @@ class Adapting:
         self.broker.flush()
         Store().forms.note(key, note, model=self.broker.model, run=self.broker.run, again=self.broker.again)
 
-    def _try_out(self, questions: Sequence[Question], forms: Sequence[Form], *, changes: Changes | None) -> TriedOut:
+    def _try_out(self, questions: Sequence[Question], forms: Sequence[Form], *, changes: Changes | None) -> TryOutcome:
         """Return what the endpoint shows, or answers of a run that ended before it could note it."""
         known = self.changes if changes is None else changes
         if len(forms) > 1:
             in_forms = [replace(question, form=form) for form in forms[:-1] for question in questions]
             for question, completion in self.broker.find_stored(in_forms).items():
                 if completion.constrained:
-                    return TriedOut(question.form, known)
+                    return TryOutcome(question.form, known)
         model = self.model()
         if not isinstance(model, TriesOut):
-            return TriedOut("plain", known)
+            return TryOutcome("plain", known)
         plain = self.broker.find_stored([question.plain for question in questions]) if len(forms) > 1 else {}
         replies = [plain.get(question.plain) for question in questions]
         if plain and all(reply is not None and (reply.is_unread or not reply.text) for reply in replies):
             # Replies without text showed nothing of a form, and would show nothing again.
-            return TriedOut(None, known)
+            return TryOutcome(None, known)
         # Questions that were never answered come first, since their replies are new.
         new_first = sorted(questions, key=lambda question: question.plain in plain)
         tried = model.try_out(new_first, forms, self.broker, changes=changes)
@@ -205,4 +205,4 @@ class Adapting:
 
 
 def _key(provider: Adapts, spec: ModelSpec, kind: AskedKind) -> str:
-    return key_of_parameters({"kind": kind, **provider.parameters(spec, kind)})
+    return make_parameters_key({"kind": kind, **provider.parameters(spec, kind)})

@@ -28,25 +28,25 @@ def ask(cases: Sequence[Case], broker: StoreBroker, *, model: Callable[[], Model
     further = sum((0 if case.loss_of is None else 2) + case.also_in_words + 2 * case.also_again for case in cases)
     end = meter.done + 2 * len(cases) + further
     with garbage_collection_paused():
-        first = asked(cases, form=form)
-    settle(first, broker, model=model)
-    settle(instead(cases, broker.answers), broker, model=model)
-    settle(losses(cases, broker.answers), broker, model=model)
-    settle(further_questions(cases, broker.answers, form=form), broker, model=model)
+        first = list_questions(cases, form=form)
+    answer_all(first, broker, model=model)
+    answer_all(list_fallbacks(cases, broker.answers), broker, model=model)
+    answer_all(list_losses(cases, broker.answers), broker, model=model)
+    answer_all(list_extras(cases, broker.answers, form=form), broker, model=model)
     meter.done = end
     with garbage_collection_paused():
-        return trials(cases, broker.answers, missing=Completion(error=f"{UNASKED}: {broker.stopped}"), form=form)
+        return make_trials(cases, broker.answers, missing=Completion(error=f"{UNASKED}: {broker.stopped}"), form=form)
 
 
-def ask_back(
+def ask_about_replies(
     trials: Sequence[Trial], follow_ups: Sequence[FollowUp], broker: StoreBroker, *, model: Callable[[], Model]
 ) -> list[Trial]:
     """Put questions about replies to a model."""
     meter = current_meter()
     end = meter.done + len(follow_ups)
-    settle(list(dict.fromkeys(map(question_about, follow_ups))), broker, model=model)
+    answer_all(list(dict.fromkeys(map(make_reader_question, follow_ups))), broker, model=model)
     meter.done = end
-    return trials_with_answers(trials, follow_ups, broker.answers)
+    return add_reader_answers(trials, follow_ups, broker.answers)
 
 
 def is_unasked(trial: Trial) -> bool:
@@ -55,7 +55,7 @@ def is_unasked(trial: Trial) -> bool:
     return any(error is not None and error.startswith(UNASKED) for error in errors)
 
 
-def settle(questions: Sequence[Question], broker: StoreBroker, *, model: Callable[[], Model]) -> None:
+def answer_all(questions: Sequence[Question], broker: StoreBroker, *, model: Callable[[], Model]) -> None:
     """Have every question answered or given up, unless the broker is stopped.
 
     Questions that another run is asking are waited for; when that run ends without an answer, they are asked here.
@@ -84,23 +84,23 @@ LETTER_SCORERS = ("choice", "reply")
 """Those that read a letter out of a reply; all others judge what it says."""
 
 
-def asked(cases: Iterable[Case], *, form: Form = "plain") -> list[Question]:
+def list_questions(cases: Iterable[Case], *, form: Form = "plain") -> list[Question]:
     """Return the distinct questions of cases that need no other answer first, in order, with letters in `form`."""
-    return list(dict.fromkeys(question for case in cases for question in _pair(case, form)))
+    return list(dict.fromkeys(question for case in cases for question in _make_question_pair(case, form)))
 
 
-def for_letters(cases: Iterable[Case], *, form: Form) -> list[Question]:
+def list_letter_questions(cases: Iterable[Case], *, form: Form) -> list[Question]:
     """Return the distinct questions among them whose reply is to be a letter, in order, in that form."""
-    return asked([case for case in cases if wants_letter(case)], form=form)
+    return list_questions([case for case in cases if is_letter_wanted(case)], form=form)
 
 
-def wants_letter(case: Case) -> bool:
+def is_letter_wanted(case: Case) -> bool:
     """Return whether the replies to a case are read as one of its letters, and mean nothing else."""
     lettered = case.scorer in LETTER_SCORERS and READ_BY not in case.details
     return case.asks == "generate" and lettered and len(case.labels) > 1
 
 
-def judged_case(case: Case, answers: Answers) -> Case:
+def resolve_case(case: Case, answers: Answers) -> Case:
     """Return the case as it is judged: by its replies, where the labels have too little of the probability.
 
     Both prompts are judged in the same way, so one of them is enough. Where one of them has no answer, nothing changes:
@@ -108,22 +108,22 @@ def judged_case(case: Case, answers: Answers) -> Case:
     """
     if case.asks != "choose":
         return case
-    pair = [answers.get(question) for question in _pair(case)]
+    pair = [answers.get(question) for question in _make_question_pair(case)]
     if any(chosen is None or chosen.error or chosen.outcome != "answered" for chosen in pair):
         return case
-    masses = [mass_of(chosen) for chosen in pair if chosen is not None]
+    masses = [compute_label_mass(chosen) for chosen in pair if chosen is not None]
     if not any(mass is not None and mass < LEAST_LABEL_MASS for mass in masses):
         return case
-    return read_instead(case)
+    return switch_to_replies(case)
 
 
-def read_instead(case: Case) -> Case:
+def switch_to_replies(case: Case) -> Case:
     """Return a case that was to compare likelihoods, judged by its replies."""
     scorer = "reply" if case.scorer == "likelihood" else case.scorer
     return replace(case, asks="generate", scorer=scorer, also_in_words=False)
 
 
-def mass_of(chosen: Completion) -> float | None:
+def compute_label_mass(chosen: Completion) -> float | None:
     """Return the share of the probability on the labels, 0 to 1, in an answer that compares them; None: unknown.
 
     Answers of older versions do not have it: there it is the sum over labels in one spelling each.
@@ -137,42 +137,42 @@ def mass_of(chosen: Completion) -> float | None:
     return min(mass, 1.0) if mass == mass else None
 
 
-def instead(cases: Iterable[Case], answers: Answers) -> list[Question]:
+def list_fallbacks(cases: Iterable[Case], answers: Answers) -> list[Question]:
     """Return the distinct replies that are read in place of likelihoods which decide nothing."""
-    return asked(read for case in cases if (read := judged_case(case, answers)) is not case)
+    return list_questions(read for case in cases if (read := resolve_case(case, answers)) is not case)
 
 
-def losses(cases: Iterable[Case], answers: Answers) -> list[Question]:
+def list_losses(cases: Iterable[Case], answers: Answers) -> list[Question]:
     """Return the distinct losses that the scorers need, of cases whose prompts were answered."""
-    wanted = (_loss_pair(judged_case(case, answers), answers) for case in cases if case.loss_of is not None)
+    wanted = (_make_loss_pair(resolve_case(case, answers), answers) for case in cases if case.loss_of is not None)
     return list(dict.fromkeys(question for pair in wanted for question in pair))
 
 
-def further_questions(cases: Iterable[Case], answers: Answers | None = None, *, form: Form = "plain") -> list[Question]:
+def list_extras(cases: Iterable[Case], answers: Answers | None = None, *, form: Form = "plain") -> list[Question]:
     """Return the distinct questions of cases that are also answered in words, or whose prompts are asked once more.
 
     A prompt that was withheld is not asked in another way.
     """
     known = answers or {}
     questions: dict[Question, None] = {}
-    for case in (judged_case(case, known) for case in cases if case.also_in_words or case.also_again):
-        pair = _pair(case, form)
-        further = _further_questions(case, pair)
+    for case in (resolve_case(case, known) for case in cases if case.also_in_words or case.also_again):
+        pair = _make_question_pair(case, form)
+        further = _make_further_questions(case, pair)
         replies = (known.get(question) for question in pair[: len(further)])
         if not any(reply is not None and reply.outcome in WITHHELD for reply in replies):
             questions.update(dict.fromkeys(further))
     return list(questions)
 
 
-def question_about(follow_up: FollowUp) -> Question:
+def make_reader_question(follow_up: FollowUp) -> Question:
     """Return the question about a reply: the same one for the same reply to the same options."""
     return Question(kind="generate", prompt=follow_up.prompt)
 
 
-def trials_with_answers(trials: Sequence[Trial], follow_ups: Iterable[FollowUp], answers: Answers) -> list[Trial]:
+def add_reader_answers(trials: Sequence[Trial], follow_ups: Iterable[FollowUp], answers: Answers) -> list[Trial]:
     """Return the trials with the answers about their replies; a reply without an answer stays as it is."""
     own = [follow_up for follow_up in follow_ups if not follow_up.made_up]
-    said = {(follow_up.case_id, follow_up.side): text for follow_up, text in said_about(own, answers).items()}
+    said = {(follow_up.case_id, follow_up.side): text for follow_up, text in collect_answers(own, answers).items()}
 
     def with_answer(reply: Completion, key: tuple[str, str]) -> Completion:
         return replace(reply, asked_back=said[key]) if key in said else reply
@@ -187,33 +187,33 @@ def trials_with_answers(trials: Sequence[Trial], follow_ups: Iterable[FollowUp],
     ]
 
 
-def said_about(follow_ups: Iterable[FollowUp], answers: Answers) -> dict[FollowUp, str]:
+def collect_answers(follow_ups: Iterable[FollowUp], answers: Answers) -> dict[FollowUp, str]:
     """Return the answer to each question about a reply; those without an answer are left out."""
-    said = ((follow_up, answers.get(question_about(follow_up))) for follow_up in follow_ups)
+    said = ((follow_up, answers.get(make_reader_question(follow_up))) for follow_up in follow_ups)
     return {one: answer.text for one, answer in said if answer and not answer.error and answer.text is not None}
 
 
-def trials(cases: Sequence[Case], answers: Answers, *, missing: Completion, form: Form = "plain") -> list[Trial]:
+def make_trials(cases: Sequence[Case], answers: Answers, *, missing: Completion, form: Form = "plain") -> list[Trial]:
     """Return one trial per case, in order; a question without an answer has `missing` in its place."""
-    return [_trial(case, answers, missing, form) for case in cases]
+    return [_make_trial(case, answers, missing, form) for case in cases]
 
 
-def _trial(case: Case, answers: Answers, missing: Completion, form: Form) -> Trial:
-    chosen = _pair(case, form)
-    case = judged_case(case, answers)
-    pair = _pair(case, form) if case.asks == chosen[0].kind else _pair(case)
+def _make_trial(case: Case, answers: Answers, missing: Completion, form: Form) -> Trial:
+    chosen = _make_question_pair(case, form)
+    case = resolve_case(case, answers)
+    pair = _make_question_pair(case, form) if case.asks == chosen[0].kind else _make_question_pair(case)
     first, second = answers.get(pair[0], missing), answers.get(pair[1], missing)
     if chosen[0].kind == "choose":
         first, second = (
-            reply if reply.error else replace(reply, label_mass=mass_of(answers[question]))
+            reply if reply.error else replace(reply, label_mass=compute_label_mass(answers[question]))
             for reply, question in zip((first, second), chosen, strict=True)
         )
     if case.loss_of is not None and not (first.error or second.error):
-        before, after = (answers.get(question, missing) for question in _loss_pair(case, answers))
+        before, after = (answers.get(question, missing) for question in _make_loss_pair(case, answers))
         first = replace(first, loss=before.loss, error=before.error)
         second = replace(second, loss=after.loss, error=after.error)
     replies = [first, second]
-    for place, question in enumerate(_further_questions(case, pair)):
+    for place, question in enumerate(_make_further_questions(case, pair)):
         further, reply = answers.get(question), replies[place]
         # A reply that failed is no error of the case, whose own answers are there.
         if further is not None and not further.is_unread and further.text is not None and not reply.error:
@@ -222,17 +222,17 @@ def _trial(case: Case, answers: Answers, missing: Completion, form: Form) -> Tri
     return Trial(case=case, expected=replies[0], actual=replies[1])
 
 
-def _further_questions(case: Case, pair: tuple[Question, Question]) -> tuple[Question, ...]:
+def _make_further_questions(case: Case, pair: tuple[Question, Question]) -> tuple[Question, ...]:
     """Return the questions of a case other than its two prompts: none, one in words, or both asked once more."""
     if case.also_in_words:
         return (Question(kind="generate", prompt=case.original_prompt),)
     return tuple(replace(question, repeat=case.repeat + 1) for question in pair) if case.also_again else ()
 
 
-def _pair(case: Case, form: Form = "plain") -> tuple[Question, Question]:
+def _make_question_pair(case: Case, form: Form = "plain") -> tuple[Question, Question]:
     if case.perturbed_prompt is None:
         raise ValueError(f"case {case.id} is skipped ({case.skip_reason}) and must not be asked")
-    form = form if form != "plain" and wants_letter(case) and case.loss_of is None else "plain"
+    form = form if form != "plain" and is_letter_wanted(case) and case.loss_of is None else "plain"
     asks, repeat = case.asks, case.repeat
     labels = case.labels if asks == "choose" or form != "plain" else ()
     return (
@@ -241,9 +241,9 @@ def _pair(case: Case, form: Form = "plain") -> tuple[Question, Question]:
     )
 
 
-def _loss_pair(case: Case, answers: Answers) -> tuple[Question, ...]:
+def _make_loss_pair(case: Case, answers: Answers) -> tuple[Question, ...]:
     """Return the losses under both prompts; none while the reply that they need is missing."""
-    before, after = _pair(case)
+    before, after = _make_question_pair(case)
     if case.loss_of == "prompt":
         return tuple(Question(kind="loss", prompt="", text=question.prompt) for question in (before, after))
     first, second = answers.get(before), answers.get(after)

@@ -94,7 +94,7 @@ class Adapts(Protocol):
         """Return warnings about replies that were asked for with these settings, by kind."""
 
 
-class TriedOut(NamedTuple):
+class TryOutcome(NamedTuple):
     """Facts that were found out about an endpoint."""
 
     form: Form | None
@@ -109,7 +109,7 @@ class TriesOut(Protocol):
 
     def try_out(
         self, questions: Sequence[Question], forms: Sequence[Form], broker: StoreBroker, *, changes: Changes | None
-    ) -> TriedOut:
+    ) -> TryOutcome:
         """Find out how the endpoint must be asked, by asking some of the questions, one after the other.
 
         Every reply is put: under the question in the form that was found, or under the plain question.
@@ -199,27 +199,27 @@ PACE: Mapping[str, Argument] = {
 def read_pace(spec: ModelSpec, *, concurrency: int, timeout: float) -> dict[str, Any]:
     """Return the fields of `AskingPace` beside the address, by the defaults of a provider."""
     rates = {
-        name: None if spec.args.get(name) is None else number(spec, name, 0, low=0.001, high=1e12)
+        name: None if spec.args.get(name) is None else read_number(spec, name, 0, low=0.001, high=1e12)
         for name in ("requests_per_minute", "tokens_per_minute")
     }
     return {
-        "concurrency": whole_number(spec, "concurrency", concurrency, low=1, high=1000),
-        "timeout": number(spec, "timeout", timeout, low=0.01, high=DAY),
-        "total_timeout": number(spec, "total_timeout", 600, low=0.01, high=DAY),
-        "retries": whole_number(spec, "retries", 8, low=0, high=100),
+        "concurrency": read_whole_number(spec, "concurrency", concurrency, low=1, high=1000),
+        "timeout": read_number(spec, "timeout", timeout, low=0.01, high=DAY),
+        "total_timeout": read_number(spec, "total_timeout", 600, low=0.01, high=DAY),
+        "retries": read_whole_number(spec, "retries", 8, low=0, high=100),
         **rates,
     }
 
 
-def whole_number(spec: ModelSpec, name: str, default: int, *, low: int, high: int) -> int:
+def read_whole_number(spec: ModelSpec, name: str, default: int, *, low: int, high: int) -> int:
     """Return a whole number."""
-    value = number(spec, name, default, low=low, high=high)
+    value = read_number(spec, name, default, low=low, high=high)
     if value != int(value):
         raise argument_error(name, spec.args[name], expected=f"a whole number from {low} to {high}")
     return int(value)
 
 
-def number(spec: ModelSpec, name: str, default: float, *, low: float, high: float) -> float:
+def read_number(spec: ModelSpec, name: str, default: float, *, low: float, high: float) -> float:
     """Return a number."""
     value = spec.args.get(name, default)
     try:

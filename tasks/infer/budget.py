@@ -58,7 +58,7 @@ class Budget:
 
     def settle(self, most: Usage, used: Usage) -> None:
         """Replace a reservation by what the request took; a count below 0 is none, and what was reserved stands."""
-        used = valid_usage(used, most)
+        used = replace_invalid_usage(used, most)
         with self._lock:
             self.reserved -= most
             self.spent += used
@@ -69,7 +69,7 @@ class Budget:
 
     def settle_all(self, most: Sequence[Usage], used: Sequence[Usage]) -> None:
         """Replace reservations by what the requests took, in the same order; those without a count took nothing."""
-        taken = (valid_usage(one, held) for one, held in zip(used, most, strict=False))
+        taken = (replace_invalid_usage(one, held) for one, held in zip(used, most, strict=False))
         self.settle(total_usage(most), total_usage(taken))
 
     def base_usage(self) -> Usage:
@@ -112,7 +112,7 @@ class Budget:
         return "max_cost" if over else None
 
 
-def valid_usage(used: Usage, most: Usage) -> Usage:
+def replace_invalid_usage(used: Usage, most: Usage) -> Usage:
     """Return the usage of a request; all that it could have taken where a count is below 0, and so is none."""
     return most if min(used.calls, used.prompt_tokens, used.completion_tokens) < 0 else used
 
@@ -128,7 +128,7 @@ def refuse_unpriced(max_cost: float | None, price: Price | None, *, what: str = 
         )
 
 
-def price_of(model_id: str, override: Price | None = None, *, args: Mapping[str, Any] | None = None) -> Price | None:
+def find_price(model_id: str, override: Price | None = None, *, args: Mapping[str, Any] | None = None) -> Price | None:
     """Return the price of a model's tokens."""
     spec = ModelSpec(id=model_id, args=args or {})
     if override is not None or spec.provider not in names("providers"):
@@ -136,11 +136,11 @@ def price_of(model_id: str, override: Price | None = None, *, args: Mapping[str,
     return provider(spec.provider).price(spec)
 
 
-def reader_price(config: RunConfig) -> Price | None:
+def find_reader_price(config: RunConfig) -> Price | None:
     """Return the price of a run's reader; None without one, or where it is unknown and the cost is not limited."""
     if config.reader is None:
         return None
-    price = price_of(config.reader, config.reader_price, args=config.reader_args)
+    price = find_price(config.reader, config.reader_price, args=config.reader_args)
     refuse_unpriced(config.max_cost, price, what="reader", key="reader_price")
     return price
 
@@ -149,6 +149,6 @@ def open_budget(config: RunConfig, *, spent: Usage | None = None) -> Budget:
     """Return the budget of a run by its configuration, or raise ConfigError as `refuse_unpriced` does."""
     return Budget(
         limits=Limits(max_calls=config.max_calls, max_tokens=config.max_tokens, max_cost=config.max_cost),
-        price=price_of(config.model, config.price, args=config.model_args),
+        price=find_price(config.model, config.price, args=config.model_args),
         spent=spent or Usage(),
     )

@@ -28,7 +28,7 @@ class Chunk:
     """Place after the last one."""
 
 
-def chunks(test: str, cases: Table, size: int, *, ends: Sequence[int] = ()) -> Iterator[Chunk]:
+def yield_chunks(test: str, cases: Table, size: int, *, ends: Sequence[int] = ()) -> Iterator[Chunk]:
     """Yield the cases that are not skipped, in portions of `size`, or larger ones where these would be too many.
 
     The cases of one sample stay together, so that the prompt they share is sent once; a sample with
@@ -45,13 +45,13 @@ def chunks(test: str, cases: Table, size: int, *, ends: Sequence[int] = ()) -> I
             start += len(part)
 
     for _, group in groupby(places(), key=lambda place: bisect_right(ends, place[1])):
-        for portion in portions(group, size):
+        for portion in group_rows(group, size):
             last = number + len(portion) - 1
             yield Chunk(label=f"{test} {number}-{last} of {total}", first=portion[0], end=portion[-1] + 1)
             number = last + 1
 
 
-def portions(places: Iterable[tuple[str, int]], size: int) -> Iterator[list[int]]:
+def group_rows(places: Iterable[tuple[str, int]], size: int) -> Iterator[list[int]]:
     """Yield rows of (sample, row) pairs in portions of `size` neighbours; rows of one sample stay together."""
     portion: list[int] = []
     for _, group in groupby(places, key=itemgetter(0)):
@@ -64,7 +64,7 @@ def portions(places: Iterable[tuple[str, int]], size: int) -> Iterator[list[int]
         yield portion
 
 
-def questions_in(cases: Table, *, first: int = 0) -> int:
+def count_questions(cases: Table, *, first: int = 0) -> int:
     """Return the number of questions of the cases from a row on that are not skipped, shared ones counted each time."""
     import pyarrow.compute as pc
 
@@ -100,7 +100,7 @@ class ClusterRows(NamedTuple):
     """Those that are neither skipped nor controls."""
 
 
-def looks(cases: Table, *, size: int | None) -> list[Look]:
+def list_looks(cases: Table, *, size: int | None) -> list[Look]:
     """Return a look after each portion of at least `size` cases, and one after the last; none without judged cases.
 
     Cases that are not independent of each other stay together: a portion ends where a cluster does. The places of
@@ -114,10 +114,10 @@ def looks(cases: Table, *, size: int | None) -> list[Look]:
                 yield (cluster or sample, cluster is None), skip_reason is None and not control
 
     groups = [[judged for _, judged in group] for _, group in groupby(rows(), key=itemgetter(0))]
-    return looks_between([ClusterRows(len(group), sum(group)) for group in groups], size=size)
+    return place_looks([ClusterRows(len(group), sum(group)) for group in groups], size=size)
 
 
-def looks_between(clusters: Sequence[ClusterRows], *, size: int | None) -> list[Look]:
+def place_looks(clusters: Sequence[ClusterRows], *, size: int | None) -> list[Look]:
     """Return the same looks, by the cases of each cluster, in the order in which they are asked."""
     total = sum(cluster.judged for cluster in clusters)
     size = size or max(LEAST, ceil(total / MOST_LOOKS))

@@ -26,8 +26,8 @@ from contrapose.tasks.core.chats import offered
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Argument
 from contrapose.tasks.core.questions import Question
-from contrapose.tasks.infer.app.transports import outcome_of
-from contrapose.tasks.infer.app.worker import error_text, reply_message
+from contrapose.tasks.infer.app.transports import make_call_outcome
+from contrapose.tasks.infer.app.worker import format_callable_error, make_reply_message
 from contrapose.tasks.infer.asking.asker import Transport
 from contrapose.tasks.infer.asking.endpoint import AskingPace
 from contrapose.tasks.infer.asking.outcomes import Failure, Reply
@@ -120,10 +120,10 @@ class OfferedFunction:
                 if inspect.isawaitable(reply):
                     # A little longer: the transport has given it up by then, and says so.
                     reply = self.loop.result(reply, timeout=timeout + 1)
-                future.set_result(reply_message(reply))
+                future.set_result(make_reply_message(reply))
             except BaseException as error:
                 # SystemExit and the like are errors of the function too.
-                future.set_result({"error": error_text(error)})
+                future.set_result({"error": format_callable_error(error)})
 
         Thread(target=self.context.copy().run, args=(answer,), daemon=True).start()
         return future
@@ -139,7 +139,7 @@ def offer_function(function: Answering) -> Iterator[str]:
     """Let runs of this process ask a function; yield the id of the model that it is meanwhile, as `function/answer`."""
     offer = OfferedFunction(function=function, context=copy_context())
     with _OFFERING:
-        name = name_of(function)
+        name = make_function_name(function)
         numbered = (f"{PROVIDER}/{name}" + ("" if number == 1 else f"-{number}") for number in count(1))
         model = next(candidate for candidate in numbered if candidate not in _OFFERED)
         _OFFERED[model] = offer
@@ -151,7 +151,7 @@ def offer_function(function: Answering) -> Iterator[str]:
         offer.loop.stop()
 
 
-def name_of(function: object) -> str:
+def make_function_name(function: object) -> str:
     """Return the name of a function, fit for an id: `make.answer` for one that `make` has made."""
     inner = function.func if isinstance(function, partial) else function
     name = str(getattr(inner, "__qualname__", type(inner).__qualname__))
@@ -220,7 +220,7 @@ class FunctionTransport(Transport):
             self.offer.hanging.add(future)
             future.add_done_callback(self.offer.hanging.discard)
             return Failure(kind="timeout", message=f"no reply in {timeout:g} s", then="give up")
-        return outcome_of(message, seconds=time.monotonic() - start)
+        return make_call_outcome(message, seconds=time.monotonic() - start)
 
 
 def read_settings(spec: ModelSpec) -> AskingPace:

@@ -48,7 +48,7 @@ class Keys:
         """Return the keys of a run to which these settings were given: both find the same answers."""
         args = _settings_below("model_args", changes)
         identity = {name: str(args.get(name, value)) for name, value in self.identity.items()}
-        return Keys(changed(self.spec, changes), identity)
+        return Keys(apply_changes(self.spec, changes), identity)
 
     def of(self, question: Question) -> str:
         """Return the key of a question, in hexadecimal."""
@@ -61,7 +61,7 @@ class Keys:
         return _hash({**self._served, "forms": list(forms)}).hexdigest()
 
 
-def changed(spec: ModelSpec, changes: Changes) -> ModelSpec:
+def apply_changes(spec: ModelSpec, changes: Changes) -> ModelSpec:
     """Return a model with these settings."""
     generation = Generation.model_validate({**spec.generation.model_dump(), **_settings_below("gen_kwargs", changes)})
     args = {**spec.args, **_settings_below("model_args", changes)}
@@ -73,7 +73,7 @@ def _settings_below(key: str, changes: Changes) -> dict[str, Any]:
     return {name[len(key) + 1 :]: value for name, value in changes.items() if name.startswith(f"{key}.")}
 
 
-def key_of_parameters(parameters: Mapping[str, Any]) -> str:
+def make_parameters_key(parameters: Mapping[str, Any]) -> str:
     """Return the key of the note about parameters (fields other than the prompt, and address), in hexadecimal."""
     return _hash({"parameters": dict(parameters)}).hexdigest()
 
@@ -82,7 +82,7 @@ def _hash(content: Mapping[str, object]) -> hashlib._Hash:
     return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=True).encode())
 
 
-def refuse_changed(now: Mapping[str, str], before: Mapping[str, str], *, model: str) -> None:
+def refuse_replaced_model(now: Mapping[str, str], before: Mapping[str, str], *, model: str) -> None:
     """Raise ModelError for a model that has become another one."""
     for name in {**before, **now}:
         if now.get(name) != before.get(name):

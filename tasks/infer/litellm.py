@@ -22,17 +22,17 @@ from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Completion
 from contrapose.tasks.infer.asking.outcomes import (
     Failure,
-    asked_wait,
-    without_secrets,
-    without_secrets_in,
+    read_retry_after,
+    remove_secrets,
+    remove_secrets_from_completion,
 )
 from contrapose.tasks.infer.asking.pool import PooledModel
 from contrapose.tasks.infer.asking.text_provider import SHOWN, TextProvider
 from contrapose.tasks.infer.base import argument_error, refuse_unknown
-from contrapose.tasks.infer.openai.bodies import sampling_fields
-from contrapose.tasks.infer.openai.failures import failure_of_error, unreadable_failure
+from contrapose.tasks.infer.openai.bodies import make_sampling_fields
+from contrapose.tasks.infer.openai.failures import classify_error, make_unreadable_failure
 from contrapose.tasks.infer.openai.key import read_header
-from contrapose.tasks.infer.openai.refusals import refused_parameter
+from contrapose.tasks.infer.openai.refusals import find_refused_parameter
 from contrapose.tasks.infer.openai.response_parsing import ErrorReplyError, read_reply
 
 if TYPE_CHECKING:
@@ -78,14 +78,14 @@ class LiteLLM(TextProvider):
 
     async def generate(self, prompt: str, spec: ModelSpec) -> str | Completion | Failure:
         """Return the reply to a prompt, or what its failure means."""
-        litellm, question, secrets = load_litellm(), Question(kind="generate", prompt=prompt), secrets_here()
-        fields, _ = request_fields(spec)
+        litellm, question, secrets = load_litellm(), Question(kind="generate", prompt=prompt), list_secrets()
+        fields, _ = make_request_fields(spec)
         try:
             reply = await litellm.acompletion(
                 model=spec.name,
                 messages=spec.messages(prompt),
                 **fields,
-                **address_of(spec),
+                **find_address(spec),
                 num_retries=0,
                 max_retries=0,
             )
@@ -93,15 +93,15 @@ class LiteLLM(TextProvider):
             if '"stop_reason":"refusal"' in content.decode():
                 # LiteLLM calls what Claude declines to say a content filter.
                 content = content.replace(b'"finish_reason":"content_filter"', b'"finish_reason":"refusal"')
-            return without_secrets_in(read_reply(content, question), secrets)
+            return remove_secrets_from_completion(read_reply(content, question), secrets)
         except (ErrorReplyError, ValueError) as error:
-            return unreadable_failure(error, "")
+            return make_unreadable_failure(error, "")
         except Exception as error:
             failure = read_failure(error, litellm, secrets)
             refused = (
                 None
                 if failure.outcome == "moderated"
-                else refused_parameter(failure, failure.message, question, sent=fields)
+                else find_refused_parameter(failure, failure.message, question, sent=fields)
             )
             return refused or failure
 
@@ -124,11 +124,11 @@ class LiteLLM(TextProvider):
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
         """Return model, address and what LiteLLM does not send to this model."""
         refuse_unknown(spec, self.arguments)
-        dropped = ", ".join(request_fields(spec)[1])
+        dropped = ", ".join(make_request_fields(spec)[1])
         return {
             "revision": str(spec.args.get("revision", "")),
             "model": spec.name,
-            "address": str(address_of(spec).get("api_base", "")),
+            "address": str(find_address(spec).get("api_base", "")),
             **({DROPPED: dropped} if dropped else {}),
             "dtype": "unknown",
             "device": "remote",
@@ -143,7 +143,7 @@ class LiteLLM(TextProvider):
         """Return whether the library knows the provider and finds its key; nothing is sent."""
         self.identity(spec)
         missing = load_litellm().validate_environment(model=spec.name)["missing_keys"]
-        if missing and not address_of(spec):
+        if missing and not find_address(spec):
             names = " and ".join(missing)
             remedy = f"export {missing[0]}=…, or sign in as the provider's own tools do."
             return Check(state="warning", observed=f"{spec.id}: {names} not set", remedy=remedy)
@@ -187,16 +187,16 @@ def split_name(spec: ModelSpec) -> tuple[str, str]:
     )
 
 
-def request_fields(spec: ModelSpec) -> tuple[dict[str, Any], list[str]]:
+def make_request_fields(spec: ModelSpec) -> tuple[dict[str, Any], list[str]]:
     """Return the settings of a request, and the names of those that LiteLLM cannot send to the model."""
     model, provider = split_name(spec)
     supported = load_litellm().get_supported_openai_params(model=model, custom_llm_provider=provider) or ()
     length = "max_tokens" if "max_tokens" in supported else "max_completion_tokens"
-    wanted = sampling_fields(spec.generation, length_field=length)
+    wanted = make_sampling_fields(spec.generation, length_field=length)
     return {name: value for name, value in wanted.items() if name in supported}, sorted(wanted.keys() - set(supported))
 
 
-def address_of(spec: ModelSpec) -> dict[str, str]:
+def find_address(spec: ModelSpec) -> dict[str, str]:
     """Return address and key where `api_base` is set; else LiteLLM has both.
 
     The variable of the key names the host, for every provider: it would be sent what the environment holds.
@@ -215,7 +215,7 @@ def address_of(spec: ModelSpec) -> dict[str, str]:
 def read_failure(error: Exception, litellm: ModuleType, secrets: Iterable[str]) -> Failure:
     """Return what an exception of LiteLLM means."""
     known, said = litellm.exceptions, str(error).partition("\nTraceback")[0]
-    text = " ".join(without_secrets(said, secrets).split())[:SHOWN]
+    text = " ".join(remove_secrets(said, secrets).split())[:SHOWN]
     status = getattr(error, "status_code", None)
     if isinstance(error, known.ContentPolicyViolationError):
         return Failure(kind="moderated", message=text, then="give up", outcome="moderated")
@@ -223,9 +223,9 @@ def read_failure(error: Exception, litellm: ModuleType, secrets: Iterable[str]) 
         lost = isinstance(error, known.Timeout | known.APIConnectionError | OSError)
         return Failure(kind="connection" if lost else "error", message=text, then="retry" if lost else "give up")
     body, headers = getattr(error, "body", None), getattr(error, "litellm_response_headers", None)
-    return failure_of_error(status, body or text, text, key="", wait=asked_wait(headers or {}))
+    return classify_error(status, body or text, text, key="", wait=read_retry_after(headers or {}))
 
 
-def secrets_here() -> list[str]:
+def list_secrets() -> list[str]:
     """Return the secrets in the environment, of which LiteLLM may send any."""
     return [value for name, value in os.environ.items() if SECRET.search(name) and len(value) >= LEAST_KEY]

@@ -32,7 +32,7 @@ _current: ContextVar[Meter | None] = ContextVar("meter", default=None)
 
 
 @contextmanager
-def count_on(meter: Meter) -> Iterator[Meter]:
+def use_meter(meter: Meter) -> Iterator[Meter]:
     """Let everything inside count on this meter."""
     token = _current.set(meter)
     try:
@@ -47,7 +47,7 @@ def current_meter() -> Meter:
 
 
 @contextmanager
-def doing(words: str) -> Iterator[None]:
+def show_work(words: str) -> Iterator[None]:
     """Let the meter in force show the work inside, in words such as `loading the model`."""
     meter = current_meter()
     before, meter.doing = meter.doing, words

@@ -14,7 +14,7 @@ from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Completion, Usage
-from contrapose.tasks.infer.base import LocalProvider, number, refuse_unknown
+from contrapose.tasks.infer.base import LocalProvider, read_number, refuse_unknown
 from contrapose.tasks.infer.budgeted_batches import Batch, answer_batch
 from contrapose.tasks.tables.columnar import garbage_collection_paused, split_batches
 
@@ -49,7 +49,7 @@ class Mock(LocalProvider):
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
         """Return its own version, and its arguments."""
         refuse_unknown(spec, self.arguments)
-        number(spec, "slip", 0, low=0, high=1)
+        read_number(spec, "slip", 0, low=0, high=1)
         for name in ("reply", "slip_reply"):
             value = spec.args.get(name)
             if value is not None and not isinstance(value, str):
@@ -65,7 +65,7 @@ class Mock(LocalProvider):
     def open(self, spec: ModelSpec) -> MockModel:
         """Return a mock model; `revision` decides which prompts slip, as retrained models err elsewhere."""
         args = spec.args
-        revision, slip = str(args.get("revision", "")), number(spec, "slip", 0, low=0, high=1)
+        revision, slip = str(args.get("revision", "")), read_number(spec, "slip", 0, low=0, high=1)
         return MockModel(reply=args.get("reply"), slip=slip, slip_reply=args.get("slip_reply", ""), revision=revision)
 
 

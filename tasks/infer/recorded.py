@@ -16,7 +16,7 @@ from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Case, Completion, Likelihoods
 from contrapose.tasks.core.tool_calls import split_reply
-from contrapose.tasks.infer.ask import asked
+from contrapose.tasks.infer.ask import list_questions
 from contrapose.tasks.infer.base import LocalProvider, refuse_frame, refuse_unknown
 from contrapose.tasks.infer.formats.base import Selection
 from contrapose.tasks.infer.recordings import SIDES, USUAL, Recording, ReplyKey, read_recording
@@ -50,7 +50,7 @@ class RecordedReplies(LocalProvider):
 
     def check(self, spec: ModelSpec) -> Check:
         """Read the file."""
-        replies = read_recording(selection_of(spec)).replies
+        replies = read_recording(read_selection(spec)).replies
         return Check(state="ok", observed=f"{spec.id} holds {sum(map(len, replies.values())):,} replies")
 
     def files(self, spec: ModelSpec) -> list[str]:
@@ -66,10 +66,10 @@ class RecordedReplies(LocalProvider):
         refuse_unknown(spec, self.arguments)
         if spec.few_shot:
             refuse_frame(spec, "a recording has whatever stood before its prompts")
-        selection = selection_of(spec)
+        selection = read_selection(spec)
         taken = {"columns": dict(selection.columns), "where": dict(selection.where)}
         training = {"training": str(spec.args["revision"])} if spec.args.get("revision") else {}
-        digest, recording = _read(selection)
+        digest, recording = _read_recording(selection)
         # Versions that knew no passages stored replies of such a file without them.
         has_passages = any(reply.passages is not None for replies in recording.replies.values() for reply in replies)
         return {
@@ -83,7 +83,7 @@ class RecordedReplies(LocalProvider):
 
     def open(self, spec: ModelSpec) -> RecordedModel:
         """Return all replies of the file, in memory."""
-        return RecordedModel(_read(selection_of(spec))[1], spec.name)
+        return RecordedModel(_read_recording(read_selection(spec))[1], spec.name)
 
     def replied(self, spec: ModelSpec, cases: Iterable[Case]) -> Iterator[Case]:
         """Yield the cases; one without both replies is skipped, a control without them is left out."""
@@ -111,7 +111,7 @@ class RecordedReplies(LocalProvider):
         return [*([BY_ID] if recording.by_id else []), *recording.remarks.values()]
 
 
-def nothing_recorded(cases: Iterable[str], spec: ModelSpec) -> ModelError:
+def make_nothing_recorded_error(cases: Iterable[str], spec: ModelSpec) -> ModelError:
     """Return the error about a recording that has both replies of no case, by the ids of all cases."""
     return ModelError(
         f"no case has recorded replies to both prompts: {_list_first(list(cases))}",
@@ -136,14 +136,14 @@ class RecordedModel:
     def expect(self, cases: Sequence[Case]) -> None:
         """Note the ids under which there may be a reply to a prompt: those of all cases that ask it, in order."""
         for case in cases if self.recording.by_id else ():
-            for question, side in zip(asked([case]), SIDES, strict=False):
-                self._keys_of.setdefault(question.prompt, {}).update(dict.fromkeys(_keys(case, side)))
+            for question, side in zip(list_questions([case]), SIDES, strict=False):
+                self._keys_of.setdefault(question.prompt, {}).update(dict.fromkeys(_yield_reply_keys(case, side)))
 
     def has_replies(self, case: Case, *, again: int = 0) -> bool:
         """Return whether both prompts of a case have a reply; with `again`, so many more."""
         return all(
-            self._reply(replace(question, repeat=question.repeat + again), _keys(case, side))
-            for question, side in zip(asked([case]), SIDES, strict=False)
+            self._reply(replace(question, repeat=question.repeat + again), _yield_reply_keys(case, side))
+            for question, side in zip(list_questions([case]), SIDES, strict=False)
         )
 
     def answer(self, questions: Sequence[Question], broker: StoreBroker) -> None:
@@ -178,11 +178,11 @@ class RecordedModel:
         for key in keys if self.recording.by_id else (ReplyKey(prompt=prompt),):
             replies = talk or self.recording.replies.get(key, ())
             if question.repeat < len(replies):
-                return _as_asked(replies[question.repeat], question)
+                return _convert_to_question(replies[question.repeat], question)
         return None
 
 
-def _as_asked(reply: Completion, question: Question) -> Completion:
+def _convert_to_question(reply: Completion, question: Question) -> Completion:
     """Return a recorded reply as that to a question: calls of tools are an answer where the question offers some."""
     if reply.outcome != "tool_call":
         return reply
@@ -193,7 +193,7 @@ def _as_asked(reply: Completion, question: Question) -> Completion:
     return replace(reply, text=text, outcome="answered" if text else "tool_call")
 
 
-def _keys(case: Case, side: str) -> Iterator[ReplyKey]:
+def _yield_reply_keys(case: Case, side: str) -> Iterator[ReplyKey]:
     """Yield keys under which the reply to a prompt of a case may be found, the surest first."""
     plain = f"{case.probe}/{case.sample_id}"
     own = case.id.rpartition("#")[0] if case.repeat else case.id
@@ -205,7 +205,7 @@ def _keys(case: Case, side: str) -> Iterator[ReplyKey]:
     yield from (ReplyKey(test=test, id=id_, side=side) for id_ in ids for test in (case.probe, ""))
 
 
-def selection_of(spec: ModelSpec) -> Selection:
+def read_selection(spec: ModelSpec) -> Selection:
     """Return the selection of rows and columns of a file."""
     if not spec.name:
         raise ModelError(
@@ -233,7 +233,7 @@ _READ: dict[str, Recording] = {}
 """The recording that was read last, by its hash and selection: a run first identifies it, then opens it."""
 
 
-def _read(selection: Selection) -> tuple[str, Recording]:
+def _read_recording(selection: Selection) -> tuple[str, Recording]:
     """Return the hash of all files that are read, and the recording in them, which is read once."""
     hasher = hashlib.sha256()
     for name in selection.files:

@@ -13,16 +13,16 @@ from typing import Any, NamedTuple
 
 from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.records import Completion
-from contrapose.tasks.infer.app.responses import Retrieved, passages_of, steps_of
+from contrapose.tasks.infer.app.responses import ReplyPassages, parse_path, read_row_passages
 from contrapose.tasks.infer.formats.base import (
     SHOWN,
     Records,
     Row,
     Selection,
-    answers_call,
-    conversation_text,
-    prompt_text,
-    rows_of,
+    extract_prompt,
+    format_conversation,
+    is_after_tool_call,
+    yield_rows,
 )
 from contrapose.tasks.infer.formats.files import READ, find_format, read_records
 
@@ -77,23 +77,23 @@ def read_recording(selection: Selection) -> Recording:
     remarks: dict[str, str] = {}
     seen: dict[str, None] = {}
     any_chosen = False
-    for number, row in _rows(selection):
+    for number, row in _yield_format_rows(selection):
         for column in selection.where:
             if column not in row:
-                raise _missing_column(selection, column, row, setting=f"model_args.where.{column}")
+                raise _make_column_error(selection, column, row, setting=f"model_args.where.{column}")
         if any(str(row[column]) != str(value) for column, value in selection.where.items()):
             if len(seen) < SHOWN:
                 seen[", ".join(f"{column}={row[column]}" for column in selection.where)] = None
             continue
         any_chosen = True
-        for key, reply, retrieved in _replies(number, row, selection):
+        for key, reply, retrieved in _yield_row_replies(number, row, selection):
             if reply is not None:
                 kept = replies.setdefault(key, [])
-                if kept and kept[-1].outcome == "tool_call" and answers_call(row.get("prompt")):
+                if kept and kept[-1].outcome == "tool_call" and is_after_tool_call(row.get("prompt")):
                     # The model went on with what the tool returned.
                     kept.pop()
                 kept.append(replace(reply, passages=None if reply.error else retrieved.kept))
-                if key.prompt and (talk := conversation_text(_prompt_of(row, selection))):
+                if key.prompt and (talk := format_conversation(_read_prompt_cell(row, selection))):
                     conversations.setdefault(talk, []).append(kept[-1])
                 remarks = {**retrieved.remarks, **remarks}
     if selection.where and not any_chosen:
@@ -105,13 +105,13 @@ def read_recording(selection: Selection) -> Recording:
     return Recording(replies=replies, by_id=by_id, conversations=conversations, remarks=remarks)
 
 
-def _prompt_of(row: Row, selection: Selection) -> Any:
+def _read_prompt_cell(row: Row, selection: Selection) -> Any:
     """Return the cell of a row that holds its prompt; None where there is none."""
     names = [selection.columns["prompt"]] if "prompt" in selection.columns else USUAL["prompt"]
     return next((row[name] for name in names if name in row), None)
 
 
-def _rows(selection: Selection) -> Records:
+def _yield_format_rows(selection: Selection) -> Records:
     """Yield numbers and values of the rows of a file, by its format."""
     records = iter(read_records(selection))
     for first in records:
@@ -119,20 +119,22 @@ def _rows(selection: Selection) -> Records:
         # Columns that the file itself has are those of a table.
         format = None if named & first[1].keys() else find_format(first[1])
         all_records = chain([first], records)
-        yield from rows_of(format, all_records, selection) if format else all_records
+        yield from yield_rows(format, all_records, selection) if format else all_records
 
 
-def _replies(number: int, row: Row, selection: Selection) -> Iterator[tuple[ReplyKey, Completion | None, Retrieved]]:
+def _yield_row_replies(
+    number: int, row: Row, selection: Selection
+) -> Iterator[tuple[ReplyKey, Completion | None, ReplyPassages]]:
     """Yield the replies of one row with their passages; no completion where nothing was recorded."""
-    columns = _columns(row, selection)
+    columns = _find_columns(row, selection)
     error = str(row[columns["error"]]) if row.get(columns.get("error", "")) else None
     test, id_ = (str(row.get(columns.get(name, ""), "") or "") for name in ("test", "id"))
 
-    def reply(column: str, context: str) -> tuple[Completion | None, Retrieved]:
+    def reply(column: str, context: str) -> tuple[Completion | None, ReplyPassages]:
         value = row[columns[column]]
         # A usual name of a column that holds something else than passages is of no concern.
-        retrieved = passages_of(row, columns[context]) if context in columns else Retrieved()
-        retrieved = retrieved if retrieved.kept is not None or context in selection.columns else Retrieved()
+        retrieved = read_row_passages(row, columns[context]) if context in columns else ReplyPassages()
+        retrieved = retrieved if retrieved.kept is not None or context in selection.columns else ReplyPassages()
         if value is None or error is not None:
             return Completion(error=error) if error else None, retrieved
         if isinstance(value, Completion):
@@ -144,7 +146,7 @@ def _replies(number: int, row: Row, selection: Selection) -> Iterator[tuple[Repl
             yield ReplyKey(test=test, id=id_, side=side), *reply(side, f"context_{side}")
         return
     if "prompt" in columns:
-        yield ReplyKey(prompt=prompt_text(row[columns["prompt"]])), *reply("reply", "context")
+        yield ReplyKey(prompt=extract_prompt(row[columns["prompt"]])), *reply("reply", "context")
         return
     side = str(row[columns["side"]])
     if side not in SIDES:
@@ -153,12 +155,12 @@ def _replies(number: int, row: Row, selection: Selection) -> Iterator[tuple[Repl
     yield ReplyKey(test=test, id=id_, side=side), *reply("reply", "context")
 
 
-def _columns(row: Row, selection: Selection) -> Mapping[str, str]:
+def _find_columns(row: Row, selection: Selection) -> Mapping[str, str]:
     """Return the columns that hold the parts of a row, by our names."""
     for name, column in selection.columns.items():
-        leads_to_passages = name.startswith("context") and steps_of(column) and column.partition(".")[0] in row
+        leads_to_passages = name.startswith("context") and parse_path(column) and column.partition(".")[0] in row
         if column not in row and not leads_to_passages:
-            raise _missing_column(selection, column, row, setting=f"model_args.columns.{name}")
+            raise _make_column_error(selection, column, row, setting=f"model_args.columns.{name}")
     usual = {name: next((known for known in known_as if known in row), None) for name, known_as in USUAL.items()}
     named = selection.columns.keys() & {"reply", *SIDES} or usual["reply"]
     if named or "original_prompt" in row or None in map(usual.get, SIDES):
@@ -175,7 +177,7 @@ def _columns(row: Row, selection: Selection) -> Mapping[str, str]:
     )
 
 
-def _missing_column(selection: Selection, column: str, row: Row, *, setting: str) -> DataError:
+def _make_column_error(selection: Selection, column: str, row: Row, *, setting: str) -> DataError:
     expected = f"one of {_list_names(row)}"
     return selection.error(
         f"there is no column {column!r}", expected=expected, remedy=f"Set {setting} to one of these."

@@ -19,14 +19,14 @@ from contrapose.tasks.core.records import Case, Completion, FollowUp, Trial, Usa
 from contrapose.tasks.core.registry import find
 from contrapose.tasks.core.reply_outcomes import AskedAgain
 from contrapose.tasks.infer.adapting import adapt, adapt_to_cases
-from contrapose.tasks.infer.ask import ask, ask_back, is_unasked, question_about, said_about
+from contrapose.tasks.infer.ask import ask, ask_about_replies, collect_answers, is_unasked, make_reader_question
 from contrapose.tasks.infer.base import NO_PASSAGES, KnowsCases, Model, Provider, ReturnsPassages
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.keys import Keys
-from contrapose.tasks.infer.meter import Meter, count_on, current_meter, doing
-from contrapose.tasks.infer.team import TeamBudget, reporting
-from contrapose.tasks.infer.thoughts import begin_within_thoughts, note_cut_off
+from contrapose.tasks.infer.meter import Meter, current_meter, show_work, use_meter
+from contrapose.tasks.infer.team import TeamBudget, report_progress
+from contrapose.tasks.infer.thoughts import has_unopened_thoughts, mark_if_cut_off
 from contrapose.tasks.language.replies.cut_off import is_thought_alone
 from contrapose.tasks.probes.reader_questions import agreement
 from contrapose.tasks.store import Store
@@ -82,7 +82,7 @@ _OPENING = Lock()
 """Portions that are asked in threads wait for one of them to open it."""
 
 
-class Asked(TypedDict):
+class InferOutcome(TypedDict):
     """Outcome of asking about some cases."""
 
     table: Table
@@ -122,7 +122,7 @@ def infer(
     terms: Terms,
     stopped: str | None = None,
     only_likelihoods: bool = False,
-) -> Asked:
+) -> InferOutcome:
     """Put some cases to the model; the response store keeps every answer, and is asked first.
 
     `rows` are the places of the first of these cases, from 0, and after the last; skipped ones are left out.
@@ -150,13 +150,13 @@ def infer(
 
 
 @room_task("ask back", run_name="ask back {label}", persist=False)
-def ask_about(
+def ask_reader_model(
     label: str,
     trials: Table,
     follow_ups: Table,
     terms: Terms,
     stopped: str | None = None,
-) -> Asked:
+) -> InferOutcome:
     """Ask which option replies choose; stored, counted and paid for as any other question."""
     questions, stored = read(follow_ups, FollowUp), read(trials, Trial)
     said: dict[FollowUp, str] = {}
@@ -164,13 +164,13 @@ def ask_about(
 
     def asking(broker: StoreBroker, model: Callable[[], Model], provider: Provider) -> list[Trial]:
         try:
-            adapt(list(dict.fromkeys(map(question_about, questions))), broker, model=model, provider=provider)
-            answered = ask_back(stored, questions, broker, model=model)
+            adapt(list(dict.fromkeys(map(make_reader_question, questions))), broker, model=model, provider=provider)
+            answered = ask_about_replies(stored, questions, broker, model=model)
         except ModelError as error:
             # It leaves replies unread, and no verdict incomplete: only what is stored is taken.
             broker.stop(str(error))
-            answered = ask_back(stored, questions, broker, model=model)
-        said.update(said_about(questions, broker.answers))
+            answered = ask_about_replies(stored, questions, broker, model=model)
+        said.update(collect_answers(questions, broker.answers))
         cases.update((trial.case.id, trial.case) for trial in answered)
         return answered
 
@@ -190,12 +190,12 @@ def _ask_portion(
     cases: Sequence[Case],
     label: str,
     stopped: str | None,
-) -> Asked:
+) -> InferOutcome:
     """Ask about some cases at a broker of the run's store and budget."""
     spec, run, team = terms.spec, terms.run, terms.team
     provider = find("providers", spec.provider)()
     shared = {"identity": dict(terms.identity), "processes": team.processes if team else 1}
-    with _portion(team, label) as (owner, meter):
+    with _join_team(team, label) as (owner, meter):
         broker = StoreBroker(
             Keys(spec, terms.identity),
             run=run,
@@ -210,40 +210,40 @@ def _ask_portion(
         def model() -> Model:
             return open_model(broker.keys.spec.model_copy(update=shared).model_dump_json())
 
-        with broker, nullcontext() if owner is None else reporting(owner, broker, meter):
+        with broker, nullcontext() if owner is None else report_progress(owner, broker, meter):
             trials = asking(broker, model, provider)
             if isinstance(provider, AnswersOnly):
-                trials = list(map(note_cut_off, trials))
+                trials = list(map(mark_if_cut_off, trials))
             notes = dict(model().notes()) if broker.asked else {}
             # Answers are still being written meanwhile; this room is left only when all are.
             table = write(trials, Trial)
     Store().runs.add_hits(run, broker.hits)
     replies = [reply for trial in trials for reply in (trial.expected, trial.actual) if reply.error is None]
-    return Asked(
+    return InferOutcome(
         table=table,
         unasked=sum(is_unasked(trial) for trial in trials),
         answered=0,
         read=(0, 0),
         made_up=(0, 0),
         read_instead=sum(trial.case.asks != case.asks for trial, case in zip(trials, cases, strict=True)),
-        unread=dict(Counter(filter(None, map(_unread_kind, replies)))),
-        thinks=begin_within_thoughts(replies),
+        unread=dict(Counter(filter(None, map(_classify_unread_reply, replies)))),
+        thinks=has_unopened_thoughts(replies),
         stopped=broker.stopped,
-        warnings={**_passage_warning(replies, provider, spec), **broker.warnings},
+        warnings={**_make_passage_warning(replies, provider, spec), **broker.warnings},
         calls=broker.asked,
         from_store=broker.hits,
         notes=notes,
     )
 
 
-def _unread_kind(reply: Completion) -> str:
+def _classify_unread_reply(reply: Completion) -> str:
     """Return why there is nothing to read in a reply: its outcome, `empty` or `thought`; empty where there is."""
     if reply.is_unread:
         return reply.outcome
     return "empty" if reply.text == "" else "thought" if is_thought_alone(reply.text or "") else ""
 
 
-def _passage_warning(replies: Iterable[Completion], provider: Provider, spec: ModelSpec) -> Mapping[str, str]:
+def _make_passage_warning(replies: Iterable[Completion], provider: Provider, spec: ModelSpec) -> Mapping[str, str]:
     """Return a warning where replies, fresh ones or stored ones, lack the passages that they were to come with."""
     wants = isinstance(provider, ReturnsPassages) and provider.returns_passages(spec)
     lacking = wants and any(reply.passages is None for reply in replies)
@@ -251,7 +251,7 @@ def _passage_warning(replies: Iterable[Completion], provider: Provider, spec: Mo
 
 
 @contextmanager
-def _portion(team: Team | None, label: str) -> Iterator[tuple[str | None, Meter]]:
+def _join_team(team: Team | None, label: str) -> Iterator[tuple[str | None, Meter]]:
     """Open the row of a portion in its team, and its meter; no row where it is asked alone."""
     if team is None:
         yield None, current_meter()
@@ -263,14 +263,14 @@ def _portion(team: Team | None, label: str) -> Iterator[tuple[str | None, Meter]
             remedy="Name one PostgreSQL database in CONTRAPOSE_STORE, for the flow and for every worker.",
             where="runner",
         )
-    with count_on(Meter()) as meter:
+    with use_meter(Meter()) as meter:
         yield Store().teams.join(team.id, label), meter
 
 
 def _open_budget(terms: Terms, owner: str | None) -> Budget:
     """Return the budget by the spending in the store; in a team, that of a portion of it."""
     if terms.team is None or owner is None:
-        own, beside = spent_so_far(terms)
+        own, beside = read_spending(terms)
         return Budget(limits=terms.limits, price=terms.price, spent=own, beside=beside, beside_price=terms.beside_price)
     return TeamBudget(
         limits=terms.limits,
@@ -283,7 +283,7 @@ def _open_budget(terms: Terms, owner: str | None) -> Budget:
     )
 
 
-def spent_so_far(terms: Terms) -> tuple[Usage, Usage]:
+def read_spending(terms: Terms) -> tuple[Usage, Usage]:
     """Return the spending of a run on the model that is asked, and on its other one."""
     both, reader = Store().runs.usage(terms.run), Store().runs.read(terms.run).spent
     return (reader, both - reader) if terms.reads else (both - reader, reader)
@@ -301,6 +301,6 @@ def open_model(spec: str) -> Model:
             provider = find("providers", chosen.provider)()
             if provider.local:
                 _OPENED.clear()
-            with doing("loading the model"):
+            with show_work("loading the model"):
                 _OPENED[spec] = provider.open(chosen)
         return _OPENED[spec]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.infer.broker import StoreBroker
-from contrapose.tasks.infer.budget import Budget, Limits, valid_usage
+from contrapose.tasks.infer.budget import Budget, Limits, replace_invalid_usage
 from contrapose.tasks.infer.meter import Meter
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.owners import pulse
@@ -52,14 +52,14 @@ class TeamBudget(Budget):
         with self._lock:
             self._asked = True
             needed = self.own + self.reserved + most
-            if self.limits != Limits() and not _covers(self.granted, needed) and not self._ask_grant(needed, most):
+            if self.limits != Limits() and not _is_granted(self.granted, needed) and not self._ask_grant(needed, most):
                 return False
             self.reserved += most
             return True
 
     def settle(self, most: Usage, used: Usage) -> None:
         """Replace a reservation by what the request took; a count below 0 is none, and what was reserved stands."""
-        used = valid_usage(used, most)
+        used = replace_invalid_usage(used, most)
         with self._lock:
             self.reserved -= most
             self.own += used
@@ -95,7 +95,7 @@ class TeamBudget(Budget):
             ample += most
         grant = self._ask_store(ample, needed, held)
         self._block = min(2 * self._block, MOST) if grant.usage == ample else 1
-        if _covers(grant.usage, needed):
+        if _is_granted(grant.usage, needed):
             return True
         self._refused_until = time.monotonic() + AGAIN_SECONDS
         return False
@@ -109,7 +109,7 @@ class TeamBudget(Budget):
         return grant
 
 
-def _covers(granted: Usage, needed: Usage) -> bool:
+def _is_granted(granted: Usage, needed: Usage) -> bool:
     return (
         needed.calls <= granted.calls
         and needed.prompt_tokens <= granted.prompt_tokens
@@ -118,7 +118,7 @@ def _covers(granted: Usage, needed: Usage) -> bool:
 
 
 @contextmanager
-def reporting(owner: str, asking: StoreBroker, meter: Meter) -> Iterator[None]:
+def report_progress(owner: str, asking: StoreBroker, meter: Meter) -> Iterator[None]:
     """Report to the team how far a portion has come, and stop the portion when another one was stopped."""
 
     def report(*, last: bool = False) -> None:

@@ -19,7 +19,7 @@ from contrapose.tasks.language.replies.spoken import spoken_text
 from contrapose.tasks.tables.table import Table, iterate, write
 
 
-def begin_within_thoughts(replies: Iterable[Completion]) -> bool:
+def has_unopened_thoughts(replies: Iterable[Completion]) -> bool:
     """Return whether some of these replies close a thought that they do not open."""
     return any(_is_read(reply) and closes_unopened_thought(reply.text or "") for reply in replies)
 
@@ -34,14 +34,14 @@ def mark_thoughts(table: Table) -> tuple[Table, int]:
     def marked_trials() -> Iterator[Trial]:
         nonlocal count
         for trial in iterate(table, Trial):
-            marked = replace(trial, expected=_marked(trial.expected), actual=_marked(trial.actual))
+            marked = replace(trial, expected=_mark_reply(trial.expected), actual=_mark_reply(trial.actual))
             count += sum(is_thought_alone(reply.text or "") for reply in (marked.expected, marked.actual))
             yield marked
 
     return write(marked_trials(), Trial), count
 
 
-def note_cut_off(trial: Trial) -> Trial:
+def mark_if_cut_off(trial: Trial) -> Trial:
     """Return a trial whose replies are cut off where they break off, of a model that does not say how they ended."""
     first, second = (
         replace(reply, outcome="cut_off") if _is_read(reply) and breaks_off(spoken_text(reply.text or "")) else reply
@@ -50,7 +50,7 @@ def note_cut_off(trial: Trial) -> Trial:
     return replace(trial, expected=first, actual=second)
 
 
-def _marked(reply: Completion) -> Completion:
+def _mark_reply(reply: Completion) -> Completion:
     again, in_words = (text and mark_thought(text) for text in (reply.again, reply.in_words))
     text = mark_thought(reply.text) if reply.text and _is_read(reply) else reply.text
     return replace(reply, text=text, again=again, in_words=in_words)

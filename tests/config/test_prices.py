@@ -11,7 +11,7 @@ import pytest
 
 from contrapose.tasks.config.prices import FREE, Price, listed_prices
 from contrapose.tasks.core.records import Usage
-from contrapose.tasks.infer.budget import price_of
+from contrapose.tasks.infer.budget import find_price
 
 ELSEWHERE = {"base_url": "http://localhost:8000/v1"}
 
@@ -49,23 +49,23 @@ def test_the_table_is_on_the_data_card_with_its_hash() -> None:
 def test_a_listed_model_has_its_price_a_local_one_is_free_and_any_other_unknown(
     model: str, price: Price | None
 ) -> None:
-    assert price_of(model) == price
+    assert find_price(model) == price
 
 
 def test_a_dated_snapshot_costs_what_its_model_costs() -> None:
-    assert price_of("openai/gpt-4o-2024-08-06") == price_of("openai/gpt-4o")
+    assert find_price("openai/gpt-4o-2024-08-06") == find_price("openai/gpt-4o")
 
 
 def test_the_same_name_at_another_endpoint_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert price_of("openai/gpt-4o", args=ELSEWHERE) is None
-    assert price_of("openai/gpt-4o", args={"base_url": "https://api.openai.com/v1"}) is not None
+    assert find_price("openai/gpt-4o", args=ELSEWHERE) is None
+    assert find_price("openai/gpt-4o", args={"base_url": "https://api.openai.com/v1"}) is not None
     monkeypatch.setenv("OPENAI_BASE_URL", ELSEWHERE["base_url"])
-    assert price_of("openai/gpt-4o") is None
+    assert find_price("openai/gpt-4o") is None
 
 
 def test_what_the_user_says_wins() -> None:
     own = Price(input=1, output=2)
-    assert price_of("openai/gpt-4o", own) == price_of("openai/llama", own, args=ELSEWHERE) == own
+    assert find_price("openai/gpt-4o", own) == find_price("openai/llama", own, args=ELSEWHERE) == own
 
 
 def test_the_cost_is_that_of_tokens_read_and_written() -> None:

@@ -19,7 +19,7 @@ from contrapose.tasks.core.records import Completion, TextSample
 from contrapose.tasks.evaluate.gate import rules
 from contrapose.tasks.evaluate.scoring import score_trials
 from contrapose.tasks.evaluate.summarise import summarise
-from contrapose.tasks.infer.ask import asked, further_questions, trials
+from contrapose.tasks.infer.ask import list_extras, list_questions, make_trials
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.perturb.cases import build_cases, drawn_besides
 from contrapose.tasks.text.wording import sums
@@ -81,14 +81,14 @@ def test_both_prompts_of_some_samples_are_asked_once_more() -> None:
     again = [case for case in cases if case.also_again]
     assert len(again) == 3
     assert not any(case.control for case in again)
-    questions = further_questions(cases)
+    questions = list_extras(cases)
     assert [question.prompt for question in questions] == [
         prompt for case in again for prompt in (case.original_prompt, case.perturbed_prompt)
     ]
     assert {question.repeat for question in questions} == {1}
-    answers = {question: Completion(text="first") for question in asked(cases)}
+    answers = {question: Completion(text="first") for question in list_questions(cases)}
     answers |= {question: Completion(text="second") for question in questions}
-    for trial in trials(cases, answers, missing=Completion(error="missing")):
+    for trial in make_trials(cases, answers, missing=Completion(error="missing")):
         expected = "second" if trial.case.also_again else None
         assert (trial.expected.again, trial.actual.again) == (expected, expected)
 
@@ -104,7 +104,7 @@ def test_each_repeat_is_a_reply_and_a_row_of_its_own() -> None:
     (plan,) = plans(config)
     samples = load_samples(plan.data, TextSample, limit=10, seed=0).samples
     cases = list(build_cases(samples, plan, seed=0, likelihoods="none"))
-    assert len(asked(cases)) == 60
+    assert len(list_questions(cases)) == 60
     table = score_trials(mocked(cases), plan, model="mock", embed=lambda texts: np.zeros((len(texts), 1)))
     rows = table.to_pandas()
     assert rows.groupby("repeat").size().to_dict() == {0: 10, 1: 10, 2: 10}

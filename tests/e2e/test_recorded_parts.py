@@ -18,7 +18,7 @@ from contrapose.flows.cli.preview import previews
 from contrapose.flows.orchestration.options import resolve_suite, select_tests
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.registry import PROBES, names
-from contrapose.tasks.infer.ask import asked
+from contrapose.tasks.infer.ask import list_questions
 from contrapose.tasks.infer.recorded import RecordedReplies
 
 pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
@@ -154,9 +154,9 @@ def test_id_original_and_perturbed_suffice_for_every_test(test: str, name: str) 
     assert {case.skip_reason for cases in by_sample for case in cases} <= {None, "not_recorded", *preview.skips}
     model, broker = provider.open(spec), PlainBroker()
     model.expect(firsts)
-    model.answer(asked(firsts), broker)
+    model.answer(list_questions(firsts), broker)
     for case in firsts:
-        replies = [broker.answers[question].completion.text for question in asked([case])]
+        replies = [broker.answers[question].completion.text for question in list_questions([case])]
         assert replies == [f"{case.sample_id} A", f"{case.sample_id} B"]
 
 

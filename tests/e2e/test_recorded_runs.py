@@ -20,7 +20,7 @@ from bench.llmbar import FILE, rows
 from contrapose.flows.cli import main
 from contrapose.flows.cli.preview import previews
 from contrapose.flows.orchestration.options import resolve_suite
-from contrapose.tasks.infer.ask import asked
+from contrapose.tasks.infer.ask import list_questions
 
 pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
 
@@ -36,7 +36,7 @@ def prompts(*, controls: bool, tests: tuple[str, ...]) -> list[str]:
     chosen = [preview for preview in previews(config) if preview.plan.test in tests]
     cases = [case for preview in chosen for portion in preview.cases() for case in portion]
     cases = [case for case in cases if case.skip_reason is None and (controls or not case.control)]
-    return [question.prompt for question in asked(cases)]
+    return [question.prompt for question in list_questions(cases)]
 
 
 def reply(prompt: str) -> str:

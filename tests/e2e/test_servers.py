@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from contrapose.flows.cli import main
-from contrapose.tasks.infer.local.embedded import converted_folder
+from contrapose.tasks.infer.local.embedded import prepare_copy
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200), pytest.mark.usefixtures("prefect_server", "in_tmp")]
 
@@ -62,7 +62,7 @@ def run(*arguments: str) -> tuple[int, dict[str, object]]:
 
 
 def test_transformers_serve_with_the_embedded_model() -> None:
-    port, model = free_port(), str(converted_folder())
+    port, model = free_port(), str(prepare_copy())
     command = [str(Path(sys.executable).parent / "transformers"), "serve", model, "--port", str(port)]
     with server([*command, "--dtype", "float32"], port) as url:
         code, found = run(

@@ -16,7 +16,7 @@ from contrapose.tasks.config.suite_files import load_config
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Answer
 from contrapose.tasks.core.records import Usage
-from contrapose.tasks.infer.ask import asked
+from contrapose.tasks.infer.ask import list_questions
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.mock import Mock, MockModel
 from contrapose.tasks.store import Store
@@ -43,7 +43,7 @@ def answer_everything(config: RunConfig) -> int:
     keys, model = Keys(config.model_spec(), Mock().identity(config.model_spec())), MockModel()
     answers = [
         Keyed(key=keys.of(each), answer=Answer(question=each, completion=model.completion(each), seconds=0.01))
-        for each in asked(cases)
+        for each in list_questions(cases)
     ]
     run = Store().runs.begin("run", config=config.model_dump_json(), folder="/")
     Store().answers.keep(batch_of(answers, run=run, model=config.model, spent=Usage(), failures=0, again=False))

@@ -14,7 +14,7 @@ from rich.console import Console
 from contrapose.flows.orchestration import progress
 from contrapose.flows.orchestration.progress import LogPace, Pace, ProgressLine, clock, describe_answers, watch_progress
 from contrapose.flows.orchestration.spinner import silent
-from contrapose.tasks.infer.meter import Meter, count_on, doing
+from contrapose.tasks.infer.meter import Meter, show_work, use_meter
 from contrapose.tasks.text.cleaning import one_line
 
 
@@ -53,13 +53,13 @@ def test_words_tell_how_far_it_is(meter: dict[str, Any], seconds: float, words: 
 
 
 def test_a_meter_tells_what_goes_on_until_it_has_been_done() -> None:
-    with count_on(Meter()) as meter:
-        with doing("loading the model"):
+    with use_meter(Meter()) as meter:
+        with show_work("loading the model"):
             assert meter.doing == "loading the model"
-            with doing("converting the model (once)"):
+            with show_work("converting the model (once)"):
                 assert meter.doing == "converting the model (once)"
             assert meter.doing == "loading the model"
-        with pytest.raises(OSError, match="disk"), doing("loading the model"):
+        with pytest.raises(OSError, match="disk"), show_work("loading the model"):
             raise OSError("disk")
         assert meter.doing == ""
 

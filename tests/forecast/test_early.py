@@ -12,7 +12,7 @@ from contrapose.tasks.core.records import Case
 from contrapose.tasks.forecast.counting import Count
 from contrapose.tasks.forecast.deciding import Groups
 from contrapose.tasks.forecast.early import Course, Expected, Stretch, sample_passes, simulate_rates
-from contrapose.tasks.infer.chunks import looks
+from contrapose.tasks.infer.chunks import list_looks
 from contrapose.tasks.statistics.power import IN_CLUSTER, IN_SAMPLE, reach
 from contrapose.tasks.statistics.shares import LEVEL, evidence, independent
 from contrapose.tasks.tables.table import write
@@ -113,7 +113,7 @@ def test_the_looks_are_those_of_the_run(size: int | None, in_tmp: object) -> Non
     for _ in groups.counting([cases]):
         pass
     course = Course(groups=groups, counts=[Count(), Count()], size=size)
-    of_run = looks(write(cases, Case), size=size)
+    of_run = list_looks(write(cases, Case), size=size)
     assert [look.judged for look in course.looks] == [look.judged for look in of_run]
     assert len(course.looks) > 2
     assert [int(part.samples.sum()) for part in course.parts] == np.diff([0, *(n.judged for n in of_run)]).tolist()

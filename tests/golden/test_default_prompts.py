@@ -17,7 +17,7 @@ from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.config.model_spec import Generation, ModelSpec
 from contrapose.tasks.core.records import Likelihoods
 from contrapose.tasks.core.registry import names, probe
-from contrapose.tasks.infer.ask import asked
+from contrapose.tasks.infer.ask import list_questions
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.probes.base import rng_for
@@ -88,7 +88,9 @@ def prompts(test: str, source: str, likelihoods: Likelihoods) -> Iterator[object
             cases.append(chosen.control(cases[0], sample, settings, rng=rng_for(1, sample.id, test)))
         for case in filter(None, cases):
             questions = (
-                [] if case.skip_reason else asked([case], form="json_schema" if likelihoods == "none" else "plain")
+                []
+                if case.skip_reason
+                else list_questions([case], form="json_schema" if likelihoods == "none" else "plain")
             )
             yield [case.id, case.original_prompt, case.perturbed_prompt, [KEYS.of(question) for question in questions]]
 

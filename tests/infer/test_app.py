@@ -20,7 +20,7 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.questions import Answer
 from contrapose.tasks.infer.app import App
-from contrapose.tasks.infer.app.responses import fill_body, reply_in
+from contrapose.tasks.infer.app.responses import fill_body, find_reply
 from contrapose.tasks.infer.app.transports import WORKER
 
 BOT = """
@@ -231,7 +231,7 @@ def test_whatever_breaks_one_request_the_others_go_on(server: AppServer, monkeyp
     def broken(content: bytes, path: str, **further: str) -> str:
         if b"first" in content:
             raise RuntimeError("it broke")
-        return reply_in(content, path, **further)
+        return find_reply(content, path, **further)
 
     monkeypatch.setattr("contrapose.tasks.infer.app.transports.reply_in", broken)
     first, second = asked(server.url, ["first", "second"])
@@ -300,7 +300,7 @@ def test_a_header_holds_a_secret_that_is_for_that_host(server: AppServer, monkey
     ],
 )  # fmt: skip
 def test_the_reply_is_found(content: bytes, path: str, reply: str) -> None:
-    assert reply_in(content, path) == reply
+    assert find_reply(content, path) == reply
 
 
 @pytest.mark.parametrize(
@@ -317,7 +317,7 @@ def test_the_reply_is_found(content: bytes, path: str, reply: str) -> None:
 )
 def test_a_reply_that_is_not_there_is_told(content: bytes, path: str, told: str) -> None:
     with pytest.raises(ValueError, match=told):
-        reply_in(content, path)
+        find_reply(content, path)
 
 
 def test_a_prompt_is_put_into_texts_alone() -> None:

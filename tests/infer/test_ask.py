@@ -14,11 +14,11 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Case, Completion, FollowUp, Side, Trial, Usage
-from contrapose.tasks.infer.ask import ask, ask_back, is_unasked
+from contrapose.tasks.infer.ask import ask, ask_about_replies, is_unasked
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.keys import Keys
-from contrapose.tasks.infer.meter import Meter, count_on
+from contrapose.tasks.infer.meter import Meter, use_meter
 from contrapose.tasks.infer.mock import MockModel
 from contrapose.tasks.store import Store
 
@@ -219,7 +219,7 @@ def test_nothing_is_asked_twice_when_the_clock_jumps(monkeypatch: pytest.MonkeyP
 
 
 def test_every_question_is_counted_shared_ones_too() -> None:
-    with count_on(Meter()) as meter:
+    with use_meter(Meter()) as meter:
         put([case("one", loss_of="prompt"), case("two")], Counting())
     assert (meter.done, meter.requests) == (6, 4)
 
@@ -264,20 +264,20 @@ def test_a_question_about_a_reply_is_asked_once_kept_and_put_beside_the_reply() 
     ]
     model = Counting()
     with broker_of() as broker:
-        found = ask_back(trials, about, broker, model=lambda: model)
+        found = ask_about_replies(trials, about, broker, model=lambda: model)
     assert prompts(model) == ["which", "and which"]
     assert [trial.expected.asked_back for trial in found] == ["re: which", "re: which"]
     assert [trial.actual.asked_back for trial in found] == [None, "re: and which"]
     again = Counting()
     with broker_of() as broker:
-        assert ask_back(trials, about, broker, model=lambda: again) == found
+        assert ask_about_replies(trials, about, broker, model=lambda: again) == found
     assert again.asked == []
 
 
 def test_a_question_about_a_reply_that_fails_leaves_the_trial_as_it_is() -> None:
     trials = put([case()], Counting())
     with broker_of() as broker:
-        found = ask_back(trials, [follow_up(trials[0], "actual", "broken")], broker, model=Counting)
+        found = ask_about_replies(trials, [follow_up(trials[0], "actual", "broken")], broker, model=Counting)
     assert found == trials
 
 
@@ -285,8 +285,8 @@ def test_questions_about_replies_are_counted_and_stop_with_the_budget() -> None:
     trials = put([case(str(number), perturbed_prompt=f"It is not {number}.") for number in range(5)], Counting())
     about = [follow_up(trial, "actual", f"which {trial.case.id}") for trial in trials]
     run = Store().runs.begin("run", config="{}", folder=".")
-    with count_on(Meter()) as meter, broker_of(run, budget=Budget(limits=Limits(max_calls=2))) as broker:
-        found = ask_back(trials, about, broker, model=MockModel)
+    with use_meter(Meter()) as meter, broker_of(run, budget=Budget(limits=Limits(max_calls=2))) as broker:
+        found = ask_about_replies(trials, about, broker, model=MockModel)
         assert broker.stopped is not None
     assert meter.done == 5
     assert sum(trial.actual.asked_back is not None for trial in found) == 2

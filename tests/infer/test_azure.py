@@ -272,11 +272,11 @@ def test_token_of_entra_is_renewed_before_it_expires(azure: Azure, monkeypatch: 
             return AccessToken(self.given[-1], int(time.time()) + (200 if len(self.given) == 1 else 4000))
 
     monkeypatch.setattr(identity, "DefaultAzureCredential", Credential)
-    entra._token_provider.cache_clear()
+    entra._make_token_provider.cache_clear()
     azure.tokens = ("entra-token-0", "entra-token-1")
     azure.replies = [(200, reply("entra-token-1 B"), {})]
     broker = ask_prompts(model(entra=True, concurrency=1), "one", "two")
-    entra._token_provider.cache_clear()
+    entra._make_token_provider.cache_clear()
     # What a server repeats of a token is not kept.
     assert [answer.completion.text for answer in broker.answers.values()] == ["… B", "B"]
     assert {headers["authorization"] for _, headers, _ in azure.prompts} == {"Bearer entra-token-1"}
@@ -285,7 +285,7 @@ def test_token_of_entra_is_renewed_before_it_expires(azure: Azure, monkeypatch: 
 
 
 def test_token_of_entra_goes_to_the_named_resource_alone(azure: Azure, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entra, "_token_provider", lambda: pytest.fail("a token was made"))
+    monkeypatch.setattr(entra, "_make_token_provider", lambda: pytest.fail("a token was made"))
     with pytest.raises(ModelError, match="a token of Microsoft Entra ID is no key for"):
         read_settings(model(entra=True, base_url="https://other.openai.azure.com"))
 
@@ -295,7 +295,7 @@ def test_batch_is_sent_to_the_v1_address_with_the_key_or_the_token(
     args: dict[str, bool], sent: str, azure: Azure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("azure.identity", reason="the extra azure-openai is not installed")
-    monkeypatch.setattr(entra, "_token_provider", lambda: lambda: "entra-token-0")
+    monkeypatch.setattr(entra, "_make_token_provider", lambda: lambda: "entra-token-0")
     with BatchEndpoint(model(**args)) as endpoint, pytest.raises(ModelError, match="batch endpoint"):
         endpoint.look("batch_1")
     path, headers, _ = azure.asked[-1]

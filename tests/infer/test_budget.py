@@ -12,7 +12,7 @@ from contrapose.tasks.config.prices import Price
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Usage, total_usage
-from contrapose.tasks.infer.budget import Budget, Limits, open_budget, price_of, reader_price
+from contrapose.tasks.infer.budget import Budget, Limits, find_price, find_reader_price, open_budget
 
 CALL = Usage(calls=1, prompt_tokens=100, completion_tokens=32)
 PRICE = Price(input=1, output=10)
@@ -117,7 +117,7 @@ def test_many_threads_never_exceed_the_limits(seed: int) -> None:
 def test_limits_and_price_come_from_the_configuration() -> None:
     budget = open_budget(RunConfig(model="openai/gpt-4o-mini", max_calls=5, max_tokens=6, max_cost=7))
     assert budget.limits == Limits(max_calls=5, max_tokens=6, max_cost=7)
-    assert budget.price == price_of("openai/gpt-4o-mini")
+    assert budget.price == find_price("openai/gpt-4o-mini")
 
 
 def test_limiting_a_cost_that_is_not_known_is_refused() -> None:
@@ -152,7 +152,7 @@ def test_another_model_whose_price_is_not_known_leaves_the_cost_unknown_and_no_r
 def test_a_reader_whose_price_is_not_known_is_refused_where_the_cost_is_limited() -> None:
     config = RunConfig(model="mock", reader="openai/llama3", max_cost=1)
     with pytest.raises(ConfigError, match=r"what the reader costs is not known; .* Set reader_price"):
-        reader_price(config)
-    assert reader_price(config.model_copy(update={"max_cost": None})) is None
-    assert reader_price(RunConfig(reader="openai/gpt-4o-mini", max_cost=1)) == price_of("openai/gpt-4o-mini")
-    assert reader_price(RunConfig(max_cost=1)) is None
+        find_reader_price(config)
+    assert find_reader_price(config.model_copy(update={"max_cost": None})) is None
+    assert find_reader_price(RunConfig(reader="openai/gpt-4o-mini", max_cost=1)) == find_price("openai/gpt-4o-mini")
+    assert find_reader_price(RunConfig(max_cost=1)) is None

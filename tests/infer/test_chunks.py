@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contrapose.tasks.core.records import Case, TextSample
-from contrapose.tasks.infer.chunks import LEAST, MOST_LOOKS, Look, chunks, looks, portions
+from contrapose.tasks.infer.chunks import LEAST, MOST_LOOKS, Look, group_rows, list_looks, yield_chunks
 from contrapose.tasks.load.task import arrange
 from contrapose.tasks.tables.table import read, read_rows, write
 
@@ -35,13 +35,13 @@ def samples(*counts: int) -> list[tuple[str, int]]:
     [((1, 1, 1, 1, 1), [2, 2, 1]), ((3, 3), [3, 3]), ((1, 2, 1), [1, 2, 1]), ((5, 1), [5, 1]), ((), [])],
 )
 def test_a_portion_never_parts_a_sample(counts: tuple[int, ...], sizes: list[int]) -> None:
-    assert [len(portion) for portion in portions(samples(*counts), 2)] == sizes
+    assert [len(portion) for portion in group_rows(samples(*counts), 2)] == sizes
 
 
 @given(counts=st.lists(st.integers(1, 7), max_size=30), size=st.integers(1, 9))
 def test_portions_hold_every_case_once_in_order(counts: list[int], size: int) -> None:
     cases = made(*counts)
-    rows = list(portions(samples(*counts), size))
+    rows = list(group_rows(samples(*counts), size))
     assert [row for portion in rows for row in portion] == list(range(len(cases)))
     for portion in rows:
         assert len(portion) <= size or len({cases[row].sample_id for row in portion}) == 1
@@ -49,14 +49,14 @@ def test_portions_hold_every_case_once_in_order(counts: list[int], size: int) ->
 
 def test_labels_tell_which_cases_a_portion_holds() -> None:
     table = write(made(3, 2, 1), Case)
-    portions_of_three = list(chunks("p", table, 4))
+    portions_of_three = list(yield_chunks("p", table, 4))
     assert [chunk.label for chunk in portions_of_three] == ["p 1-3 of 6", "p 4-6 of 6"]
     assert [len(read_rows(table, Case, first=chunk.first, end=chunk.end)) for chunk in portions_of_three] == [3, 3]
 
 
 def test_skipped_cases_are_counted_by_row_and_not_by_label() -> None:
     cases = [replace(case, skip_reason="too short") if case.sample_id in "02" else case for case in made(1, 2, 3, 1)]
-    chunk, last = chunks("p", write(cases, Case), 2)
+    chunk, last = yield_chunks("p", write(cases, Case), 2)
     assert (chunk.label, chunk.first, chunk.end) == ("p 1-2 of 3", 1, 3)
     assert (last.label, last.first, last.end) == ("p 3-3 of 3", 6, 7)
 
@@ -64,7 +64,7 @@ def test_skipped_cases_are_counted_by_row_and_not_by_label() -> None:
 def test_very_many_cases_make_no_more_than_so_many_portions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contrapose.tasks.infer.chunks.MOST_CHUNKS", 3)
     table = write(made(*[1] * 12), Case)
-    assert [(chunk.first, chunk.end) for chunk in chunks("p", table, 2)] == [(0, 4), (4, 8), (8, 12)]
+    assert [(chunk.first, chunk.end) for chunk in yield_chunks("p", table, 2)] == [(0, 4), (4, 8), (8, 12)]
 
 
 CLUSTERS = st.lists(st.integers(1, 9), min_size=1, max_size=40)
@@ -86,7 +86,7 @@ def clustered_cases(*sizes: int) -> list[Case]:
 @given(CLUSTERS, st.integers(1, 20))
 def test_looks_part_no_cluster_and_count_what_is_judged(sizes: list[int], size: int) -> None:
     cases = clustered_cases(*sizes)
-    chosen = looks(write(cases, Case), size=size)
+    chosen = list_looks(write(cases, Case), size=size)
     for look in chosen:
         before, after = cases[: look.end], cases[look.end :]
         assert look.judged == sum(not case.control and case.skip_reason is None for case in before)
@@ -99,22 +99,22 @@ def test_looks_part_no_cluster_and_count_what_is_judged(sizes: list[int], size: 
 def test_of_a_cluster_and_a_sample_of_one_name_each_is_its_own() -> None:
     first, second = made(1, 1)
     cases = [replace(first, sample_id="x", cluster="y"), replace(second, sample_id="y")]
-    assert looks(write(cases, Case), size=1) == [Look(1, 1), Look(2, 2)]
+    assert list_looks(write(cases, Case), size=1) == [Look(1, 1), Look(2, 2)]
 
 
 def test_unless_told_otherwise_portions_suit_the_number_of_cases() -> None:
-    assert [look.judged for look in looks(write(made(*[1] * 100), Case), size=None)] == [
+    assert [look.judged for look in list_looks(write(made(*[1] * 100), Case), size=None)] == [
         LEAST,
         2 * LEAST,
         3 * LEAST,
         100,
     ]
-    assert len(looks(write(made(*[1] * 5000), Case), size=None)) == MOST_LOOKS
+    assert len(list_looks(write(made(*[1] * 5000), Case), size=None)) == MOST_LOOKS
 
 
 @pytest.mark.parametrize("cases", [[], [replace(case, skip_reason="empty") for case in made(1, 1)]])
 def test_where_nothing_is_judged_nobody_looks(cases: list[Case]) -> None:
-    assert looks(write(cases, Case), size=8) == []
+    assert list_looks(write(cases, Case), size=8) == []
 
 
 @settings(max_examples=25)
@@ -122,8 +122,8 @@ def test_where_nothing_is_judged_nobody_looks(cases: list[Case]) -> None:
 def test_no_portion_that_is_asked_reaches_across_a_look(sizes: list[int], size: int, portion: int) -> None:
     cases = clustered_cases(*sizes)
     table = write(cases, Case)
-    ends = [look.end for look in looks(table, size=size)]
-    parts = list(chunks("p", table, portion, ends=ends))
+    ends = [look.end for look in list_looks(table, size=size)]
+    parts = list(yield_chunks("p", table, portion, ends=ends))
     assert not any(part.first < end < part.end for part in parts for end in ends)
     covered = [row for part in parts for row in range(part.first, part.end) if cases[row].skip_reason is None]
     assert covered == [row for row, case in enumerate(cases) if case.skip_reason is None]

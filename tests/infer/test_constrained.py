@@ -16,7 +16,7 @@ from contrapose.tasks.config.model_spec import Generation, ModelSpec
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Case
-from contrapose.tasks.infer.adapting import forms_of, known_form
+from contrapose.tasks.infer.adapting import find_known_form, list_forms
 from contrapose.tasks.infer.ask import is_unasked
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.keys import Keys
@@ -160,7 +160,7 @@ def test_prompts_that_are_all_refused_end_the_search(server: Endpoint) -> None:
     assert ran.form is None
     assert len(server.bodies) < 800
     assert Store().forms.find("") is None
-    assert known_form(forms_of(OpenAI(), spec(server)), Keys(spec(server), {})) == "plain"
+    assert find_known_form(list_forms(OpenAI(), spec(server)), Keys(spec(server), {})) == "plain"
 
 
 def test_a_run_that_is_stopped_between_two_forms_has_found_none(

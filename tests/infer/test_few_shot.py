@@ -15,7 +15,7 @@ from contrapose.tasks.core.registry import find
 from contrapose.tasks.forecast.counting import Count
 from contrapose.tasks.forecast.forecast import Experience, _manner, forecast
 from contrapose.tasks.infer.keys import Keys
-from contrapose.tasks.infer.openai.bodies import Bodies
+from contrapose.tasks.infer.openai.bodies import RequestBodies
 
 SHOTS = (Shot(user=" Is ice cold?\n", assistant="Yes. "), Shot(user="Is fire cold?", assistant="No."))
 ASKED = Question(kind="generate", prompt="Is snow cold?")
@@ -38,7 +38,7 @@ def spec(**args: Any) -> ModelSpec:
 def body(model: ModelSpec, kind: Any = "generate") -> dict[str, Any]:
     """What is sent, and what is written for a batch: the spec comes back from the store as JSON there."""
     question = Question(kind=kind, prompt=ASKED.prompt, labels=("A", "B") if kind == "choose" else ())
-    sent: dict[str, Any] = json.loads(Bodies(spec=model).body(question))
+    sent: dict[str, Any] = json.loads(RequestBodies(spec=model).body(question))
     return sent
 
 
@@ -54,7 +54,7 @@ def test_a_completions_endpoint_gets_them_as_lm_eval_writes_them() -> None:
 
 def test_what_a_request_takes_at_most_counts_them() -> None:
     models = spec(), spec().model_copy(update={"few_shot": ()})
-    with_shots, without = (Bodies(spec=model).most(ASKED).prompt_tokens for model in models)
+    with_shots, without = (RequestBodies(spec=model).most(ASKED).prompt_tokens for model in models)
     more = with_shots - without
     assert more >= sum(len(message["content"]) for message in TURNS[1:5]) // 2
 

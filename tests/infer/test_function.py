@@ -17,7 +17,7 @@ from plain_broker import PlainBroker, ask_prompts
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Answer, Question
-from contrapose.tasks.infer.function import Function, FunctionLoop, find_offered, name_of, offer_function
+from contrapose.tasks.infer.function import Function, FunctionLoop, find_offered, make_function_name, offer_function
 
 TENANT: ContextVar[str] = ContextVar("tenant", default="nobody")
 
@@ -209,7 +209,7 @@ def test_functions_of_one_name_are_two_models() -> None:
     ("function", "name"), [(len, "len"), (Bot.answer, "Bot.answer"), (Bot(""), "Bot"), (partial(print, 1), "print")]
 )
 def test_a_name_is_fit_for_an_id(function: Callable[..., Any], name: str) -> None:
-    assert name_of(function) == name
+    assert make_function_name(function) == name
 
 
 def test_a_function_is_there_only_while_it_is_offered() -> None:

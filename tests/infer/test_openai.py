@@ -9,7 +9,7 @@ from plain_broker import PlainBroker, completions
 
 from contrapose.tasks.config.model_spec import Generation, ModelSpec
 from contrapose.tasks.core.errors import ModelError
-from contrapose.tasks.infer.asking.http import proxy_for
+from contrapose.tasks.infer.asking.http import find_proxy
 from contrapose.tasks.infer.openai import OpenAI
 from contrapose.tasks.infer.openai.response_parsing import read_reply
 
@@ -66,8 +66,8 @@ def test_later_requests_carry_the_same_headers_as_the_first(server: Endpoint, mo
 def test_the_proxy_is_the_one_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "http://proxy:3128")
     monkeypatch.setenv("no_proxy", "inside")
-    assert proxy_for("http://outside/v1") == "http://proxy:3128"
-    assert proxy_for("http://inside/v1") is None
+    assert find_proxy("http://outside/v1") == "http://proxy:3128"
+    assert find_proxy("http://inside/v1") is None
 
 
 def test_half_a_surrogate_pair_becomes_text_that_files_can_hold() -> None:

@@ -19,7 +19,7 @@ from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.openai import OpenAI
-from contrapose.tasks.infer.openai.response_parsing import NoLogprobsError, believe_counts, read_reply
+from contrapose.tasks.infer.openai.response_parsing import NoLogprobsError, correct_counts, read_reply
 from contrapose.tasks.store import Store
 
 MOST = 2**31 - 1
@@ -33,7 +33,7 @@ def body(**usage: object) -> bytes:
 
 
 def odd_count(content: bytes) -> str | None:
-    return believe_counts(read_reply(content, generate("Hello")), content, sent=MOST, written=MOST)[1]
+    return correct_counts(read_reply(content, generate("Hello")), content, sent=MOST, written=MOST)[1]
 
 
 def answered(

@@ -11,7 +11,7 @@ from email.utils import formatdate
 import pytest
 
 from contrapose.tasks.infer.asking.endpoint import Breaker, Bucket, Limiter
-from contrapose.tasks.infer.asking.outcomes import asked_wait, backoff
+from contrapose.tasks.infer.asking.outcomes import draw_retry_delay, read_retry_after
 
 
 class Clock:
@@ -189,14 +189,14 @@ def test_independent_faults_never_count_as_the_end(share: float) -> None:
     ],
 )
 def test_the_wait_that_a_server_asks_for(headers: dict[str, str], seconds: float | None) -> None:
-    assert asked_wait(headers) == seconds
+    assert read_retry_after(headers) == seconds
 
 
 def test_the_wait_may_be_a_date() -> None:
-    wait = asked_wait({"retry-after": formatdate(time.time() + 30, usegmt=True)})
+    wait = read_retry_after({"retry-after": formatdate(time.time() + 30, usegmt=True)})
     assert 25 < wait <= 31
 
 
 def test_waits_double_up_to_a_limit_and_are_spread() -> None:
-    longest = [max(backoff(failures) for _ in range(1000)) for failures in (1, 2, 3, 9)]
+    longest = [max(draw_retry_delay(failures) for _ in range(1000)) for failures in (1, 2, 3, 9)]
     assert longest == pytest.approx([0.5, 1, 2, 8], rel=0.05)

@@ -17,9 +17,9 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.records import Completion
 from contrapose.tasks.infer.app import App
-from contrapose.tasks.infer.app.responses import passages_at, steps_of
-from contrapose.tasks.infer.app.transports import outcome_of
-from contrapose.tasks.infer.app.worker import LONGEST_PASSAGE, MOST_PASSAGES, bound_passages, reply_message
+from contrapose.tasks.infer.app.responses import collect_passages, parse_path
+from contrapose.tasks.infer.app.transports import make_call_outcome
+from contrapose.tasks.infer.app.worker import LONGEST_PASSAGE, MOST_PASSAGES, bound_passages, make_reply_message
 from contrapose.tasks.infer.asking.outcomes import Reply
 from contrapose.tasks.infer.base import ReturnsPassages
 
@@ -65,7 +65,7 @@ def answered(retrieved: Mapping[str, Any], context: str) -> tuple[Completion, Ma
     ],
 )
 def test_passages_stand_where_the_path_says(value: Any, path: str, texts: tuple[str, ...]) -> None:
-    assert passages_at(value, steps_of(path)).kept == texts
+    assert collect_passages(value, parse_path(path)).kept == texts
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_passages_stand_where_the_path_says(value: Any, path: str, texts: tuple[
     ],
 )
 def test_what_is_not_there_is_told(value: Any, path: str, why: str) -> None:
-    retrieved = passages_at(value, steps_of(path))
+    retrieved = collect_passages(value, parse_path(path))
     assert retrieved.kept is None
     assert why in retrieved.remarks["passages"]
 
@@ -140,7 +140,7 @@ def _every_application_may_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def returned(value: object) -> tuple[Completion, Mapping[str, str]]:
     """The reply of a callable that returns this, and what people are told."""
-    reply = outcome_of(reply_message(value), seconds=0)
+    reply = make_call_outcome(make_reply_message(value), seconds=0)
     assert isinstance(reply, Reply)
     return reply.completion, reply.remarks
 

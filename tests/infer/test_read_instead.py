@@ -12,7 +12,7 @@ from asked_case import case
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import LEAST_LABEL_MASS, Case, Completion, Trial, Usage
-from contrapose.tasks.infer.ask import ask, instead, is_unasked, judged_case, mass_of
+from contrapose.tasks.infer.ask import ask, compute_label_mass, is_unasked, list_fallbacks, resolve_case
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget
 from contrapose.tasks.infer.keys import Keys
@@ -127,8 +127,8 @@ def test_a_choice_without_an_answer_stays_as_it_is_and_nothing_further_is_asked(
     answers = {Question(kind="choose", prompt="It is.", labels=("A", "B")): Completion(text="So", label_mass=0.0)}
     if other is not None:
         answers[Question(kind="choose", prompt="It is not.", labels=("A", "B"))] = other
-    assert judged_case(chosen(), answers) == chosen()
-    assert instead([chosen()], answers) == []
+    assert resolve_case(chosen(), answers) == chosen()
+    assert list_fallbacks([chosen()], answers) == []
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_a_choice_without_an_answer_stays_as_it_is_and_nothing_further_is_asked(
 def test_of_answers_of_older_versions_the_labels_themselves_tell_the_mass(
     completion: Completion, mass: float | None
 ) -> None:
-    assert mass_of(completion) == (mass if mass is None else pytest.approx(mass))
+    assert compute_label_mass(completion) == (mass if mass is None else pytest.approx(mass))
 
 
 def test_a_first_token_of_a_thought_that_an_endpoint_hides_is_no_label() -> None:

@@ -15,7 +15,7 @@ from settled_run import Ran, run_cases
 from contrapose.tasks.config.model_spec import Generation, ModelSpec
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.records import Case
-from contrapose.tasks.infer.adapting import known_changes
+from contrapose.tasks.infer.adapting import find_known_changes
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.openai import OpenAI
 from contrapose.tasks.store import Store
@@ -141,7 +141,7 @@ def test_a_form_that_was_known_before_is_not_found_out_again(server: Refusing, t
     with Store().forms.engine.begin() as connection:
         connection.execute(FORMS.delete().where(FORMS.c.form == "{}"))
     assert asked_by(server, spec(server), LETTERS) == 0
-    assert known_changes(OpenAI(), spec(server)) == {}
+    assert find_known_changes(OpenAI(), spec(server)) == {}
 
 
 def test_letters_are_tried_in_their_form_with_the_same_question(server: Refusing) -> None:
@@ -294,16 +294,16 @@ def test_a_server_that_is_down_is_not_asked_one_by_one(server: Refusing) -> None
 
 
 def test_what_is_known_needs_no_request(server: Refusing) -> None:
-    assert known_changes(OpenAI(), spec(server)) == {}
+    assert find_known_changes(OpenAI(), spec(server)) == {}
     server.rules = [NEWER, GREEDY]
     run(spec(server))
     before = len(server.bodies)
-    assert known_changes(OpenAI(), spec(server)) == {
+    assert find_known_changes(OpenAI(), spec(server)) == {
         "gen_kwargs.temperature": None,
         "model_args.max_tokens_field": "max_completion_tokens",
     }
     assert len(server.bodies) == before
-    assert known_changes(OpenAI(), spec(server, generation=Generation(temperature=0.5))) == {}
+    assert find_known_changes(OpenAI(), spec(server, generation=Generation(temperature=0.5))) == {}
 
 
 def test_moderated_prompts_tell_nothing_of_parameters(server: Refusing) -> None:

@@ -14,11 +14,11 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.chats import Chat, Message
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.tool_calls import ToolCall, split_reply
-from contrapose.tasks.infer.app.responses import fill_body, reply_in, said_with_calls
-from contrapose.tasks.infer.app.worker import reply_message
+from contrapose.tasks.infer.app.responses import fill_body, find_reply, parse_command_output
+from contrapose.tasks.infer.app.worker import make_reply_message
 from contrapose.tasks.infer.function import offer_function
 from contrapose.tasks.infer.keys import Keys
-from contrapose.tasks.infer.openai.bodies import Bodies
+from contrapose.tasks.infer.openai.bodies import RequestBodies
 from contrapose.tasks.infer.openai.response_parsing import read_reply
 
 TOOL = {"type": "function", "function": {"name": "pay", "description": "Pay somebody.", "parameters": {}}}
@@ -37,7 +37,7 @@ CALL = {"id": "c1", "type": "function", "function": {"name": "pay", "arguments":
 def body(chat: Chat, **args: Any) -> dict[str, Any]:
     address = {"base_url": "http://127.0.0.1:9/v1", "api_key_env": "none", **args}
     question = Question(kind="generate", prompt=chat.prompt)
-    sent: dict[str, Any] = json.loads(Bodies(spec=ModelSpec(id="openai/x", args=address)).body(question))
+    sent: dict[str, Any] = json.loads(RequestBodies(spec=ModelSpec(id="openai/x", args=address)).body(question))
     return sent
 
 
@@ -116,7 +116,7 @@ ON_A_DATE = [{"name": "pay", "arguments": {"on": date(2026, 1, 2)}}]
     ],
 )
 def test_the_message_of_a_callable_has_its_calls(returned: Mapping[str, Any], message: Mapping[str, Any]) -> None:
-    assert reply_message(returned) == message
+    assert make_reply_message(returned) == message
 
 
 def test_a_body_has_places_for_messages_and_tools() -> None:
@@ -137,11 +137,11 @@ def test_a_body_has_places_for_messages_and_tools() -> None:
     ],
 )
 def test_a_response_has_a_reply_and_calls(content: Any, path: str, calls: str, text: str) -> None:
-    parts = split_reply(reply_in(json.dumps(content).encode(), path, calls=calls))
+    parts = split_reply(find_reply(json.dumps(content).encode(), path, calls=calls))
     assert (parts.text, parts.calls[0].name, parts.ordered) == (text, "pay", True)
 
 
 def test_a_command_writes_calls_as_json_or_any_text() -> None:
-    assert split_reply(said_with_calls('{"reply": "Hi", "calls": [{"name": "pay", "arguments": {}}]}')).calls
+    assert split_reply(parse_command_output('{"reply": "Hi", "calls": [{"name": "pay", "arguments": {}}]}')).calls
     for text in ("Hi", '{"calls": ', '{"answer": "A"}'):
-        assert said_with_calls(text) == text
+        assert parse_command_output(text) == text

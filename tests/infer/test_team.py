@@ -15,7 +15,7 @@ from contrapose.tasks.core.records import Usage
 from contrapose.tasks.infer.asking.endpoint import SharedBucket
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.meter import Meter
-from contrapose.tasks.infer.team import TeamBudget, reporting
+from contrapose.tasks.infer.team import TeamBudget, report_progress
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.teams import TeamCounts
 
@@ -52,7 +52,7 @@ def budgets(count: int, limits: Limits, spent: Usage = Usage()) -> list[TeamBudg
 @contextmanager
 def reported(budget: TeamBudget) -> Iterator[Portion]:
     portion = Portion(budget)
-    with reporting(budget.owner, portion, Meter()):
+    with report_progress(budget.owner, portion, Meter()):
         yield portion
 
 
@@ -142,7 +142,7 @@ def test_the_cost_of_a_portion_is_its_own() -> None:
 def test_a_portion_tells_how_far_it_is_and_gives_the_rest_back_at_its_end() -> None:
     one, two = budgets(2, Limits(max_calls=8))
     meter = Meter(done=7, from_store=3, failed=1, requests=4, cost=0.25)
-    with reporting(one.owner, Portion(one), meter):
+    with report_progress(one.owner, Portion(one), meter):
         for _ in range(4):
             one.reserve(CALL)
             one.settle(CALL, CALL)

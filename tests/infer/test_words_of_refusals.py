@@ -9,7 +9,7 @@ import pytest
 
 from contrapose.tasks.core.questions import TOO_LONG, Question
 from contrapose.tasks.infer.asking.outcomes import Failure
-from contrapose.tasks.infer.openai.refusals import ParameterRefusal, refused_parameter, setting_text
+from contrapose.tasks.infer.openai.refusals import ParameterRefusal, find_refused_parameter, format_setting
 
 REPLY = Question(kind="generate", prompt="What is a temperature of 'max_tokens'? It must not be supported.")
 LETTER = Question(kind="choose", prompt="A or B?", labels=("A", "B"))
@@ -29,13 +29,13 @@ def refusal(
     told: object, *, status: int = 400, question: Question = REPLY, sent: dict[str, Any] = SENT
 ) -> ParameterRefusal | None:
     failure = Failure(kind=f"status {status}", message=f"status {status}", then="give up", status=status)
-    return refused_parameter(failure, told, question, sent=sent)
+    return find_refused_parameter(failure, told, question, sent=sent)
 
 
 def setting(told: object, **named: Any) -> str | None:
     """The setting that does without what is refused; the name of the parameter where none does."""
     refused = refusal(told, **named)
-    return refused and (setting_text(refused.change) if refused.change else refused.called)
+    return refused and (format_setting(refused.change) if refused.change else refused.called)
 
 
 NO_TEMPERATURE, NO_TOP_P, NO_STOP = "gen_kwargs.temperature: null", "gen_kwargs.top_p: null", "gen_kwargs.stop: []"
@@ -223,7 +223,7 @@ def test_other_refusals_name_no_parameter(told: object) -> None:
 
 def test_a_prompt_that_is_too_long_is_no_refused_length() -> None:
     failure = Failure(kind="status 400", message=f"{TOO_LONG}; max_tokens", then="give up", status=400)
-    assert refused_parameter(failure, said("max_tokens is too large"), REPLY, sent=SENT) is None
+    assert find_refused_parameter(failure, said("max_tokens is too large"), REPLY, sent=SENT) is None
 
 
 def test_what_is_refused_says_what_to_set() -> None:

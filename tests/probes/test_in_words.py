@@ -13,7 +13,7 @@ from contrapose.tasks.config.plan import Plan, plans
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.records import Case, Completion, SummaryPair, TextSample
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.infer.ask import asked, further_questions, trials
+from contrapose.tasks.infer.ask import list_extras, list_questions, make_trials
 from contrapose.tasks.infer.mock import MockModel
 from contrapose.tasks.perturb.cases import build_cases, drawn_besides
 from contrapose.tasks.probes.choices import COLUMNS, in_words_columns, reading_measures
@@ -62,9 +62,9 @@ def worded(reply: Completion) -> Completion:
     """The first completion of a trial whose original prompt got this reply in words."""
     one = case(asks="choose", labels=("A", "B"), options=("x", "y"), also_in_words=True)
     model = MockModel()
-    answers = {question: model.completion(question) for question in asked([one])}
-    (question,) = further_questions([one])
-    (found,) = trials([one], {**answers, question: reply}, missing=Completion(error="missing"))
+    answers = {question: model.completion(question) for question in list_questions([one])}
+    (question,) = list_extras([one])
+    (found,) = make_trials([one], {**answers, question: reply}, missing=Completion(error="missing"))
     assert found.expected.option_loglikelihoods is not None
     assert found.actual.in_words is None
     return found.expected
@@ -83,8 +83,8 @@ def test_a_reply_that_failed_is_no_error_of_the_case() -> None:
 def test_the_mock_model_says_what_it_finds_likeliest(test: str) -> None:
     cases = [each for each in cases_of(test) if each.skip_reason is None]
     model = MockModel()
-    answers = {each: model.completion(each) for each in [*asked(cases), *further_questions(cases)]}
-    found = trials(cases, answers, missing=Completion(error="missing"))
+    answers = {each: model.completion(each) for each in [*list_questions(cases), *list_extras(cases)]}
+    found = make_trials(cases, answers, missing=Completion(error="missing"))
     scores = probe(test).score(found, plan_of(test).probe_settings, embed=lambda texts: np.zeros((len(texts), 3)))
     agreed = [score.columns["words_agree"] for score in scores if score.columns.get("words_agree") is not None]
     assert len(agreed) == 50
@@ -95,8 +95,8 @@ def test_the_mock_model_says_what_it_finds_likeliest(test: str) -> None:
 def test_another_reply_disagrees_and_an_unreadable_one_is_unread(test: str) -> None:
     (one,) = [each for each in cases_of(test, answer_in_words=1) if each.also_in_words]
     model = MockModel()
-    answers = {each: model.completion(each) for each in asked([one])}
-    (trial,) = trials([one], answers, missing=Completion(error="missing"))
+    answers = {each: model.completion(each) for each in list_questions([one])}
+    (trial,) = make_trials([one], answers, missing=Completion(error="missing"))
     other = next(label for label in one.labels if label != trial.expected.text)
     chosen, settings = probe(test), plan_of(test).probe_settings
     for reply, expected in ((other, (other, False)), ("Well, well.", ("", None)), (trial.expected.text, None)):

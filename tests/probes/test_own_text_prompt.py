@@ -12,7 +12,7 @@ import pytest
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Case, Completion, Likelihoods, Score, TextSample, Trial
 from contrapose.tasks.core.registry import names, probe
-from contrapose.tasks.infer.ask import wants_letter
+from contrapose.tasks.infer.ask import is_letter_wanted
 from contrapose.tasks.probes.item_order import ItemOrderSettings
 from contrapose.tasks.probes.judge_order import JudgeOrderSettings
 from contrapose.tasks.probes.order_bias import OrderBiasSettings
@@ -82,7 +82,7 @@ def test_the_change_goes_into_the_text_alone(name: str) -> None:
     assert case.perturbed_prompt == frame % case.perturbed
     assert control.perturbed_prompt == frame % control.perturbed
     assert (case.asks, case.labels) == ("generate", ("1", "2", "3"))
-    assert not wants_letter(case)
+    assert not is_letter_wanted(case)
 
 
 def test_white_space_that_is_the_change_stays() -> None:
@@ -104,7 +104,7 @@ def test_the_usual_letters_are_read_as_ever(name: str) -> None:
         first, *_ = chosen.cases(SAMPLE, own, rng=random.Random(0), likelihoods="all")
         assert (first.asks, first.labels) == ("choose", ("A", "B", "C"))
         first, *_ = chosen.cases(SAMPLE, own, rng=random.Random(0), likelihoods="none")
-        assert wants_letter(first)
+        assert is_letter_wanted(first)
 
 
 @pytest.mark.parametrize("name", READING)

@@ -85,14 +85,14 @@ CASES = [
         follow=change("Correct model_args.slip", "slip=2", "slip=0.5"),
     ),
     Case(
-        site="tasks/infer/app/provider.py:kind_of",
+        site="tasks/infer/app/provider.py:find_kind",
         command="validate --model app/bot --test add_toxic_words --limit 1",
         says="'bot' is no application",
         follow=change("Correct the model", "app/bot", "app/bot:answer"),
         files={"bot.py": BOT},
     ),
     Case(
-        site="tasks/infer/app/provider.py:_command_words",
+        site="tasks/infer/app/provider.py:_split_command",
         command="validate --model app/cmd: --test add_toxic_words --limit 1",
         says="cmd:",
         follow=change("Name one", "app/cmd:", "app/cmd:cat"),
@@ -104,7 +104,7 @@ CASES = [
         follow=add(r"Name (the model) as", placeholder="the model", value="--model openai/any"),
     ),
     Case(
-        site="tasks/infer/local/huggingface.py:hub_commit",
+        site="tasks/infer/local/huggingface.py:find_hub_commit",
         command="validate --model hf/nobody/nothing --test add_toxic_words --limit 1",
         says="hf/nobody/nothing",
         follow=change("Correct the path", "hf/nobody/nothing", "hf/model"),

@@ -50,7 +50,7 @@ def set_to(pattern: str, value: str) -> Follow:
 
 CASES = [
     Case(
-        site="tasks/infer/local/chat_template.py:_undeclared",
+        site="tasks/infer/local/chat_template.py:_list_undeclared_names",
         command=f"{VALIDATE} --set 'model_args.chat_template={{% if %}}'",
         says="a chat template with an error in line 1",
         follow=set_to(r"Set (model_args\.chat_template) to a valid template", CHAT),
@@ -71,21 +71,21 @@ CASES = [
         prepare=saving(CHAT),
     ),
     Case(
-        site="tasks/infer/local/chat_template.py:uses_template",
+        site="tasks/infer/local/chat_template.py:is_template_used",
         command=f"{VALIDATE} --set model_args.chat_template_args.enable_thinking=false",
         says="model_args.chat_template_args is set, and the model has no chat template",
         follow=set_to(r"Set (model_args\.chat_template), or", THINKING),
         prepare=saving(),
     ),
     Case(
-        site="tasks/infer/local/chat_template.py:uses_template",
+        site="tasks/infer/local/chat_template.py:is_template_used",
         command=f"{VALIDATE} --set apply_chat_template=true",
         says="apply_chat_template is on, and the model has no chat template",
         follow=drop("or remove apply_chat_template", "apply_chat_template=true"),
         prepare=saving(),
     ),
     Case(
-        site="tasks/infer/local/chat_template.py:refuse_both",
+        site="tasks/infer/local/chat_template.py:refuse_unused_template",
         command=f"{VALIDATE} --set apply_chat_template=false --set model_args.chat_template=own.jinja",
         says="chat_template is set, and apply_chat_template is off",
         follow=drop("Remove model_args.chat_template", "model_args.chat_template=own.jinja"),
@@ -93,7 +93,7 @@ CASES = [
         prepare=saving(CHAT),
     ),
     Case(
-        site="tasks/infer/local/chat_template.py:refuse_both",
+        site="tasks/infer/local/chat_template.py:refuse_unused_template",
         command=f"{VALIDATE} --set apply_chat_template=false --set model_args.chat_template_args.enable_thinking=false",
         says="chat_template_args is set, and apply_chat_template is off",
         follow=drop("or apply_chat_template", "apply_chat_template=false"),
@@ -121,7 +121,7 @@ CASES = [
         prepare=saving(),
     ),
     Case(
-        site="tasks/infer/local/huggingface.py:folder_sha256",
+        site="tasks/infer/local/huggingface.py:hash_folder",
         command=VALIDATE,
         says="model folder without weights",
         follow=change("or correct the path", "hf/model", "hf/saved"),
@@ -141,7 +141,7 @@ def test_remedy_leads_further(
     follow_case(case, in_tmp, monkeypatch, capsys)
 
 
-@follows("tasks/infer/local/huggingface.py:folder_sha256")
+@follows("tasks/infer/local/huggingface.py:hash_folder")
 def test_a_model_that_is_still_being_saved_is_identified_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = ModelSpec(id=f"hf/{save_tiny_model(tmp_path)}", args=CPU)
 
@@ -156,7 +156,7 @@ def test_a_model_that_is_still_being_saved_is_identified_later(tmp_path: Path, m
     assert HuggingFace().identity(spec)["revision"]
 
 
-@follows("tasks/infer/keys.py:refuse_changed")
+@follows("tasks/infer/keys.py:refuse_replaced_model")
 def test_a_replaced_model_is_opened_after_a_new_start(tmp_path: Path) -> None:
     spec = ModelSpec(id=f"hf/{save_tiny_model(tmp_path, seed=1)}", args=CPU)
     begun = spec.model_copy(update={"identity": HuggingFace().identity(spec)})
@@ -168,7 +168,7 @@ def test_a_replaced_model_is_opened_after_a_new_start(tmp_path: Path) -> None:
     assert completions(HuggingFace().open(again), [QUESTION])[0].loss
 
 
-@follows("tasks/infer/local/huggingface.py:_loading_error")
+@follows("tasks/infer/local/huggingface.py:_make_loading_error")
 @pytest.mark.parametrize("damaged", ["tokenizer.json", "model.safetensors"])
 def test_a_damaged_model_loads_once_its_files_are_saved_again(damaged: str, tmp_path: Path) -> None:
     spec = ModelSpec(id=f"hf/{save_tiny_model(tmp_path)}", args=CPU)
@@ -180,7 +180,7 @@ def test_a_damaged_model_loads_once_its_files_are_saved_again(damaged: str, tmp_
     assert completions(HuggingFace().open(spec), [QUESTION])[0].loss
 
 
-@follows("tasks/infer/local/huggingface.py:_loading_error")
+@follows("tasks/infer/local/huggingface.py:_make_loading_error")
 def test_another_model_loads_where_the_first_is_of_another_kind(tmp_path: Path) -> None:
     folder = save_tiny_model(tmp_path / "other")
     (folder / "config.json").write_text('{"model_type": "t5"}')
@@ -200,7 +200,7 @@ def test_another_embedding_model_reads_replies_where_the_first_is_damaged(tmp_pa
     assert len(embeddings.embedder(str(save_tiny_model(tmp_path / "model")))(["the sky"])) == 1
 
 
-@follows("tasks/infer/local/embedded.py:chunk_paths")
+@follows("tasks/infer/local/embedded.py:find_chunk_paths")
 def test_the_embedded_model_comes_with_its_extra(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -227,7 +227,7 @@ def test_chunks_that_are_installed_again_make_the_embedded_model(
     chunk, content = tmp_path / "chunk", b"as published"
     chunk.write_bytes(content)
     damage(chunk)
-    monkeypatch.setattr(embedded, "chunk_paths", lambda: [chunk])
+    monkeypatch.setattr(embedded, "find_chunk_paths", lambda: [chunk])
     monkeypatch.setattr(embedded, "SHA256", hashlib.sha256(content).hexdigest())
     with pytest.raises(ModelError, match="the assembled model has sha256") as error:
         embedded._assemble(tmp_path / "model.gguf")

@@ -72,7 +72,7 @@ MODELS = [
         variables={"OPENAI_API_KEY": "sk-1"},
     ),
     Case(
-        site="tasks/infer/openai/key.py:_place",
+        site="tasks/infer/openai/key.py:_find_key_place",
         command=f"{OPENAI}{{url}}/v1 --set model_args.api_key_env=MY_KEY --set model_args.api_key_block=b",
         says="api_key_env and api_key_block are both set",
         follow=drop("Remove one of them", "model_args.api_key_block=b"),
@@ -80,13 +80,13 @@ MODELS = [
         variables={"CONTRAPOSE_KEY_HOSTS": "MY_KEY=127.0.0.1"},
     ),
     Case(
-        site="tasks/infer/openai/connection.py:reach",
+        site="tasks/infer/openai/connection.py:list_served_models",
         command=f"{OPENAI}http://127.0.0.1:{{closed}}/v1",
         says="127.0.0.1:{closed}",
         follow=change("model_args.base_url", "{closed}", "{open}"),
     ),
     Case(
-        site="tasks/infer/openai/connection.py:_refused_address",
+        site="tasks/infer/openai/connection.py:_explain_wrong_address",
         command=f"{OPENAI}{{url}}",
         says="the server has no /chat/completions there",
         follow=take("{url}", r"Did you mean (\S+)\?"),
@@ -147,7 +147,7 @@ MODELS = [
         prepare=lambda folder: save_tiny_model(folder / "model"),
     ),
     Case(
-        site="tasks/infer/local/huggingface.py:folder_sha256",
+        site="tasks/infer/local/huggingface.py:hash_folder",
         command="validate --model hf/model --test add_toxic_words --limit 1",
         says="without weights",
         follow=save_model("save_pretrained(…, safe_serialization=True)"),

@@ -54,35 +54,35 @@ def correct_log(attempt: Attempt) -> None:
 
 CASES = [
     Case(
-        site="tasks/infer/formats/base.py:table_rows",
+        site="tasks/infer/formats/base.py:yield_table_rows",
         command=VALIDATE,
         says="row 2: invalid JSON",
         follow=write("Correct that row", "replies.jsonl", REPLY * 2),
         files={"replies.jsonl": REPLY + '{"prompt": "It is'},
     ),
     Case(
-        site="tasks/infer/recordings.py:_replies",
+        site="tasks/infer/recordings.py:_yield_row_replies",
         command=VALIDATE,
         says="row 1, column side: 'left'",
         follow=write("Correct that row", "replies.jsonl", line(id=1, side="original", reply="Yes.")),
         files={"replies.jsonl": line(id=1, side="left", reply="Yes.")},
     ),
     Case(
-        site="tasks/infer/formats/base.py:rows_of",
+        site="tasks/infer/formats/base.py:yield_rows",
         command=VALIDATE,
         says="expected samples of lm-eval",
         follow=name_columns,
         files={"replies.jsonl": line(**SAMPLE, arguments=5, resps=5)},
     ),
     Case(
-        site="tasks/infer/formats/base.py:rows_of",
+        site="tasks/infer/formats/base.py:yield_rows",
         command="validate --test add_toxic_words --limit 1 --model recorded/log.json",
         says="expected a log of Inspect",
         follow=correct_log,
         files={"log.json": '{"samples": ["x"]}'},
     ),
     Case(
-        site="tasks/infer/formats/base.py:rows_of",
+        site="tasks/infer/formats/base.py:yield_rows",
         command=f"{VALIDATE} --set model_args.requests=requests.jsonl",
         says="expected results of an OpenAI batch",
         follow=write("Correct the file", "replies.jsonl", RESULT),
@@ -96,14 +96,14 @@ CASES = [
         files={"replies.jsonl": RESULT, "requests.jsonl": REQUEST},
     ),
     Case(
-        site="tasks/infer/recorded.py:_read",
+        site="tasks/infer/recorded.py:_read_recording",
         command=f"{VALIDATE} --set model_args.requests=no.jsonl",
         says="no.jsonl: No such file",
         follow=change("an existing file: model_args.requests", "no.jsonl", "requests.jsonl"),
         files={"replies.jsonl": RESULT, "requests.jsonl": REQUEST},
     ),
     Case(
-        site="tasks/infer/formats/lm_eval.py:_rows",
+        site="tasks/infer/formats/lm_eval.py:_yield_sample_rows",
         command=VALIDATE,
         says="a sample of log-likelihoods",
         follow=write(

@@ -24,7 +24,7 @@ from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.gate import rules
 from contrapose.tasks.evaluate.scoring import follow_ups, score_trials
 from contrapose.tasks.evaluate.summarise import summarise
-from contrapose.tasks.infer.ask import asked, question_about, trials, trials_with_answers
+from contrapose.tasks.infer.ask import add_reader_answers, list_questions, make_reader_question, make_trials
 from contrapose.tasks.infer.base import Model
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.perturb.cases import build_cases
@@ -114,11 +114,11 @@ def played(model: Model, test: Prepared) -> Outcome:
 def results(model: Model, test: Prepared) -> pd.DataFrame:
     """The result rows of a test for a model."""
     broker = PlainBroker()
-    model.answer(asked(test.cases), broker)
+    model.answer(list_questions(test.cases), broker)
     answers = {question: answer.completion for question, answer in broker.answers.items()}
-    assert set(asked(test.cases)) <= set(answers), "the model left a question open"
+    assert set(list_questions(test.cases)) <= set(answers), "the model left a question open"
     missing = Completion(error="missing")
-    found = _asked_back(trials(test.cases, answers, missing=missing), test, model=model, broker=broker)
+    found = _asked_back(make_trials(test.cases, answers, missing=missing), test, model=model, broker=broker)
     return score_trials(found, test.plan, model="planted", embed=word_vectors).to_pandas()
 
 
@@ -133,8 +133,8 @@ def _asked_back(found: list[Trial], test: Prepared, *, model: Model, broker: Pla
     if not test.plan.probe_settings.asks_back("none"):
         return found
     questions = list(follow_ups([found], test.plan, embed=word_vectors))
-    model.answer(list(dict.fromkeys(map(question_about, questions))), broker)
-    return trials_with_answers(
+    model.answer(list(dict.fromkeys(map(make_reader_question, questions))), broker)
+    return add_reader_answers(
         found, questions, {question: each.completion for question, each in broker.answers.items()}
     )
 

@@ -23,18 +23,18 @@ INSTALL = install_command("embedded")
 
 def check_embedded_model(config: RunConfig | None) -> Iterator[DoctorFinding]:
     """Look for the embedded model: installed, complete, converted. A run that needs it makes its lack a problem."""
-    from contrapose.tasks.infer.local.embedded import SHA256, chunk_paths, conversion, is_converted
+    from contrapose.tasks.infer.local.embedded import SHA256, find_chunk_paths, is_converted, locate_copy
 
     name = "embedded model"
     if is_converted():
-        if any(conversion().glob("*.safetensors")):
+        if any(locate_copy().glob("*.safetensors")):
             yield DoctorFinding(name, "ok", "found, checked and converted")
         else:
             remedy = "Remove that folder: it is made again."
-            yield DoctorFinding(name, "problem", f"its weights are missing from {conversion()}", remedy)
+            yield DoctorFinding(name, "problem", f"its weights are missing from {locate_copy()}", remedy)
         return
     try:
-        paths = chunk_paths()
+        paths = find_chunk_paths()
     except ContraposeError as error:
         needed = config is not None and "embedded" in (config.model, config.reader)
         remedy = f"{INSTALL}, or use another model."

@@ -18,7 +18,7 @@ from contrapose.tasks.config.permissions import Permissions
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.secrets import holds_password
-from contrapose.tasks.infer.app.responses import PASSAGE_PATH, PROMPT, steps_of
+from contrapose.tasks.infer.app.responses import PASSAGE_PATH, PROMPT, parse_path
 from contrapose.tasks.infer.app.transports import (
     AppSettings,
     CallableTransport,
@@ -28,7 +28,7 @@ from contrapose.tasks.infer.app.transports import (
 )
 from contrapose.tasks.infer.asking.pool import PooledModel
 from contrapose.tasks.infer.asking.text_provider import TextProvider
-from contrapose.tasks.infer.base import PACE, argument_error, read_pace, refuse_frame, refuse_unknown, whole_number
+from contrapose.tasks.infer.base import PACE, argument_error, read_pace, read_whole_number, refuse_frame, refuse_unknown
 from contrapose.tasks.infer.openai.key import read_header
 
 Kind = Literal["http", "callable", "command"]
@@ -87,11 +87,11 @@ class App(TextProvider):
     def check(self, spec: ModelSpec) -> Check:
         """Look for the callable or the command; an address is not asked, since it knows no other questions."""
         self.identity(spec)
-        return Check(state="ok", observed=f"{spec.id} is {'named' if kind_of(spec) == 'http' else 'there'}")
+        return Check(state="ok", observed=f"{spec.id} is {'named' if find_kind(spec) == 'http' else 'there'}")
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
         """Return address, request and the version that the user names: nobody else knows it."""
-        settings, kind = read_settings(spec), kind_of(spec)
+        settings, kind = read_settings(spec), find_kind(spec)
         if kind == "callable":
             asyncio.run(try_callable(settings.address))
         if kind == "command" and shutil.which(settings.command[0]) is None:
@@ -112,14 +112,14 @@ class App(TextProvider):
     def open(self, spec: ModelSpec) -> PooledModel:
         """Return settings and shared limits; the application is asked when there are prompts."""
         settings = read_settings(spec)
-        transport = {"http": HttpTransport, "callable": CallableTransport, "command": CommandTransport}[kind_of(spec)]
+        transport = {"http": HttpTransport, "callable": CallableTransport, "command": CommandTransport}[find_kind(spec)]
         return PooledModel(settings, partial(transport, settings), processes=spec.processes)
 
 
 def read_settings(spec: ModelSpec) -> AppSettings:
     """Return the settings of an application."""
     refuse_unknown(spec, App.arguments)
-    args, kind = spec.args, kind_of(spec)
+    args, kind = spec.args, find_kind(spec)
     # Where a run sends portions to other machines, it has decided before that the address may be asked.
     if kind != "http" or not spec.identity:
         Permissions.here().refuse_app(spec.name)
@@ -131,28 +131,28 @@ def read_settings(spec: ModelSpec) -> AppSettings:
     method = str(args.get("method", "POST")).upper()
     if method not in METHODS:
         raise argument_error("method", args["method"], expected=" or ".join(METHODS))
-    context = steps_of(args.get("context"))
+    context = parse_path(args.get("context"))
     if args.get("context") is not None and (not context or args["context"] == args.get("reply")):
         raise argument_error("context", args["context"], expected=PASSAGE_PATH)
     return AppSettings(
         **read_pace(spec, concurrency=App.concurrency, timeout=60),
         address=spec.name,
-        command=_command_words(spec) if kind == "command" else (),
+        command=_split_command(spec) if kind == "command" else (),
         method=method,
         body=_read_body(spec, method),
         reply=str(args.get("reply") or ""),
         calls=str(args.get("calls") or ""),
         context=context,
         headers=_read_headers(spec),
-        memory=whole_number(spec, "memory", MEGABYTES, low=64, high=1 << 20),
+        memory=read_whole_number(spec, "memory", MEGABYTES, low=64, high=1 << 20),
     )
 
 
-def kind_of(spec: ModelSpec) -> Kind:
+def find_kind(spec: ModelSpec) -> Kind:
     """Return the kind of application that is named."""
     name = spec.name
     if name.startswith(COMMAND):
-        _command_words(spec)
+        _split_command(spec)
         return "command"
     if CALLABLE.fullmatch(name):
         return "callable"
@@ -169,7 +169,7 @@ def kind_of(spec: ModelSpec) -> Kind:
     return "http"
 
 
-def _command_words(spec: ModelSpec) -> tuple[str, ...]:
+def _split_command(spec: ModelSpec) -> tuple[str, ...]:
     try:
         words = tuple(shlex.split(spec.name.removeprefix(COMMAND)))
     except ValueError as error:

@@ -11,7 +11,7 @@ from typing import Any
 
 from contrapose.tasks.core.chats import Chat, Message, chat_of, plain_prompt
 from contrapose.tasks.core.tool_calls import parse_json, read_calls, reply_with_calls
-from contrapose.tasks.infer.app.worker import MOST_PASSAGES, bound_passages, passage_texts
+from contrapose.tasks.infer.app.worker import MOST_PASSAGES, bound_passages, convert_passages
 from contrapose.tasks.infer.base import NO_PASSAGES
 from contrapose.tasks.text.cleaning import storable
 
@@ -30,7 +30,7 @@ PASSAGE_PATH = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Retrieved:
+class ReplyPassages:
     """The passages of one reply."""
 
     kept: tuple[str, ...] | None = None
@@ -39,7 +39,7 @@ class Retrieved:
     """Warnings about them, by kind."""
 
 
-def steps_of(path: object) -> tuple[str, ...]:
+def parse_path(path: object) -> tuple[str, ...]:
     """Return the steps of a path, such as `documents.*.text`; none where it is no path.
 
     A step is a name, the place of an item in a list, from 0, or `*`, which stands for every item.
@@ -66,7 +66,7 @@ def fill_body(value: Any, prompt: str) -> Any:
     return value.replace(PROMPT, plain_prompt(prompt)) if isinstance(value, str) else value
 
 
-def reply_in(content: bytes, path: str, *, calls: str = "") -> str:
+def find_reply(content: bytes, path: str, *, calls: str = "") -> str:
     """Return the text at a path in a JSON response; without a path, the field `reply` or the complete text.
 
     Calls of tools at the path `calls`, or in the field `calls`, are kept with it; with calls there may be no text.
@@ -81,10 +81,10 @@ def reply_in(content: bytes, path: str, *, calls: str = "") -> str:
         return returned
     made = []
     with suppress(ValueError):
-        made = read_calls(value_at(returned, (calls or "calls").split(".")))
+        made = read_calls(find_value_at(returned, (calls or "calls").split(".")))
     path = path or "reply"
     try:
-        value = value_at(returned, path.split("."))
+        value = find_value_at(returned, path.split("."))
     except ValueError as error:
         if not made:
             raise ValueError(f"{error}: set model_args.reply to the path of the reply") from None
@@ -96,61 +96,61 @@ def reply_in(content: bytes, path: str, *, calls: str = "") -> str:
     return reply_with_calls(value, made, ordered=True)
 
 
-def said_with_calls(text: str) -> str:
+def parse_command_output(text: str) -> str:
     """Return what a command wrote: as it is, or, of an object with `calls`, its calls and its reply."""
     returned = parse_json(text) if text.startswith("{") else None
     if not isinstance(returned, dict) or "calls" not in returned:
         return text
     with suppress(ValueError):
-        return reply_in(text.encode(), "")
+        return find_reply(text.encode(), "")
     return text
 
 
-def passages_in(content: bytes, steps: Sequence[str]) -> Retrieved:
+def extract_passages(content: bytes, steps: Sequence[str]) -> ReplyPassages:
     """Return the passages at the end of `steps` in a JSON response; nothing is known of them without steps."""
     if not steps:
-        return Retrieved()
+        return ReplyPassages()
     try:
         value = json.loads(content)
     except (ValueError, RecursionError):
-        return missing_passages("what came back is no JSON")
-    return passages_at(value, steps)
+        return note_missing_passages("what came back is no JSON")
+    return collect_passages(value, steps)
 
 
-def passages_at(value: Any, steps: Sequence[str]) -> Retrieved:
+def collect_passages(value: Any, steps: Sequence[str]) -> ReplyPassages:
     """Return the passages at the end of some steps in a value of JSON: a list, or with `*` the texts of all items."""
     try:
-        texts = passage_texts(value_at(value, steps))
+        texts = convert_passages(find_value_at(value, steps))
     except ValueError as error:
-        return missing_passages(str(error))
+        return note_missing_passages(str(error))
     return keep_passages(bound_passages(texts), size=len(texts))
 
 
-def passages_of(row: Mapping[str, Any], column: str) -> Retrieved:
+def read_row_passages(row: Mapping[str, Any], column: str) -> ReplyPassages:
     """Return the passages in a row: a list in a column, as JSON in a text, or at a path that begins with a column."""
     name, _, path = (column, "", "") if column in row else column.partition(".")
     value = row.get(name)
     if isinstance(value, str):
         with suppress(ValueError, RecursionError):
             value = json.loads(value)
-    return Retrieved() if value is None else passages_at(value, steps_of(path))
+    return ReplyPassages() if value is None else collect_passages(value, parse_path(path))
 
 
-def keep_passages(texts: Sequence[str], *, size: int) -> Retrieved:
+def keep_passages(texts: Sequence[str], *, size: int) -> ReplyPassages:
     """Return bounded passages as they are stored, without control characters and lone surrogates, of `size` in all."""
     remarks = {}
     if size > MOST_PASSAGES:
         text = f"Some replies came with more than {MOST_PASSAGES} passages, such as {size:,}"
         remarks["many passages"] = f"{text}: the first {MOST_PASSAGES} of each are kept and compared."
-    return Retrieved(kept=tuple(map(storable, texts)), remarks=remarks)
+    return ReplyPassages(kept=tuple(map(storable, texts)), remarks=remarks)
 
 
-def missing_passages(why: str) -> Retrieved:
+def note_missing_passages(why: str) -> ReplyPassages:
     """Return the passages of a reply that came without any, with a warning."""
-    return Retrieved(remarks={"passages": f"{NO_PASSAGES}: {why}."})
+    return ReplyPassages(remarks={"passages": f"{NO_PASSAGES}: {why}."})
 
 
-def value_at(value: Any, steps: Sequence[str]) -> Any:
+def find_value_at(value: Any, steps: Sequence[str]) -> Any:
     """Return the value at the end of some steps; behind a `*` a list of the values that the other steps lead to."""
     path = ".".join(steps)
 

@@ -25,13 +25,13 @@ from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Completion
 from contrapose.tasks.core.tool_calls import read_calls, reply_with_calls
 from contrapose.tasks.infer.app.responses import (
-    Retrieved,
+    ReplyPassages,
+    extract_passages,
     fill_body,
+    find_reply,
     keep_passages,
-    missing_passages,
-    passages_in,
-    reply_in,
-    said_with_calls,
+    note_missing_passages,
+    parse_command_output,
 )
 from contrapose.tasks.infer.asking.asker import ONE_CALL, Transport
 from contrapose.tasks.infer.asking.endpoint import AskingPace
@@ -39,11 +39,11 @@ from contrapose.tasks.infer.asking.http import LARGEST, HttpClient, ReplyTooLarg
 from contrapose.tasks.infer.asking.outcomes import (
     Failure,
     Reply,
-    asked_wait,
-    failure_by_status,
-    timeout_failure,
-    without_secrets,
-    without_secrets_in,
+    classify_status,
+    make_timeout_failure,
+    read_retry_after,
+    remove_secrets,
+    remove_secrets_from_completion,
 )
 
 REFUSED = (401, 402, 403, 404, 405, 501)
@@ -112,18 +112,18 @@ class HttpTransport(Transport):
                 status = received.status
                 text = self._clean(f"status {status}: {received.content[: 2 * SHOWN].decode(errors='replace')}")
                 if status >= 400 and status not in REFUSED:
-                    return failure_by_status(status, text, wait=asked_wait(httpx2.Headers(received.headers)))
+                    return classify_status(status, text, wait=read_retry_after(httpx2.Headers(received.headers)))
                 # Some of these may concern one prompt alone, where other prompts were answered.
                 certain = status in (401, 402)
                 return Failure(kind=f"status {status}", message=text, then="stop", certain=certain, status=status)
             # A lone half of a surrogate pair is valid JSON and fits into no file.
-            text = reply_in(received.content, settings.reply, calls=settings.calls).encode(errors="replace").decode()
-            retrieved = passages_in(received.content, settings.context)
+            text = find_reply(received.content, settings.reply, calls=settings.calls).encode(errors="replace").decode()
+            retrieved = extract_passages(received.content, settings.context)
             completion = Completion(text=text, passages=retrieved.kept, usage=ONE_CALL)
-            completion = without_secrets_in(completion, settings.headers.values())
+            completion = remove_secrets_from_completion(completion, settings.headers.values())
             return Reply(completion=completion, seconds=time.monotonic() - start, remarks=retrieved.remarks)
         except TimeoutError:
-            return timeout_failure(timeout)
+            return make_timeout_failure(timeout)
         except (ClientPayloadError, ClientResponseError, ReplyTooLargeError) as error:
             unreadable = f"{type(error).__name__}: {error}"
         except ValueError as error:
@@ -139,10 +139,10 @@ class HttpTransport(Transport):
 
     def _clean(self, text: str) -> str:
         """Return a text in one line, without the secrets that were sent: some servers repeat them."""
-        return " ".join(without_secrets(text, self.settings.headers.values()).split())[:SHOWN]
+        return " ".join(remove_secrets(text, self.settings.headers.values()).split())[:SHOWN]
 
 
-class EndedError(Exception):
+class WorkerEndedError(Exception):
     """The process of a callable has ended."""
 
 
@@ -161,7 +161,7 @@ class Worker:
         try:
             message = await asyncio.wait_for(worker.receive(), START_SECONDS)
             why = str(message.get("failed", ""))
-        except (TimeoutError, EndedError) as error:
+        except (TimeoutError, WorkerEndedError) as error:
             why = str(error) or f"it was not there after {START_SECONDS:.0f} s"
         except BaseException:
             await end_group(worker.process)
@@ -182,7 +182,7 @@ class Worker:
 
     async def ask(self, prompt: Any) -> Mapping[str, Any]:
         """Return what the callable returned or raised."""
-        stdin = _pipe(self.process.stdin)
+        stdin = _require_pipe(self.process.stdin)
         # A process that has ended breaks the pipe; receiving says so.
         with suppress(BrokenPipeError, ConnectionResetError):
             stdin.write(json.dumps(prompt).encode() + b"\n")
@@ -191,9 +191,9 @@ class Worker:
 
     async def receive(self) -> Mapping[str, Any]:
         """Return the next message of the process; it raises what `ask` raises."""
-        line = await _pipe(self.process.stdout).readline()
+        line = await _require_pipe(self.process.stdout).readline()
         if not line.endswith(b"\n"):
-            raise EndedError(f"its process ended ({status_text(await self.process.wait())})")
+            raise WorkerEndedError(f"its process ended ({describe_exit_status(await self.process.wait())})")
         message: Mapping[str, Any] = json.loads(line)
         return message
 
@@ -228,25 +228,25 @@ class CallableTransport(Transport):
             keep = message.get("memory", 0) <= self.settings.memory
         except TimeoutError:
             return Failure(kind="timeout", message=f"no reply in {timeout:g} s", then="give up")
-        except (EndedError, ValueError) as error:
+        except (WorkerEndedError, ValueError) as error:
             return Failure(kind="error", message=str(error), then="give up")
         finally:
             if keep:
                 self.idle.append(worker)
             else:
                 await end_group(worker.process)
-        return outcome_of(message, seconds=time.monotonic() - start)
+        return make_call_outcome(message, seconds=time.monotonic() - start)
 
 
-def outcome_of(message: Mapping[str, Any], *, seconds: float) -> Reply | Failure:
+def make_call_outcome(message: Mapping[str, Any], *, seconds: float) -> Reply | Failure:
     """Return the outcome of a call that a message of `worker.py` tells of."""
     if "error" in message:
         return Failure(kind="error", message=str(message["error"])[:SHOWN_OF_ERROR], then="give up")
-    retrieved = Retrieved()
+    retrieved = ReplyPassages()
     if "context" in message:
         retrieved = keep_passages(message["context"], size=message["context_size"])
     elif "no_context" in message:
-        retrieved = missing_passages(message["no_context"])
+        retrieved = note_missing_passages(message["no_context"])
     text = reply_with_calls(message["reply"], read_calls(message.get("calls")), ordered=True)
     completion = Completion(text=text, passages=retrieved.kept, usage=ONE_CALL)
     return Reply(completion=completion, seconds=seconds, remarks=retrieved.remarks)
@@ -278,9 +278,9 @@ class CommandTransport(Transport):
             await end_group(process)
         if status != 0:
             last = complaint.decode(errors="replace").strip().rpartition("\n")[2]
-            why = f"the command ended with {status_text(status)}" + (f": {last}" if last else "")
+            why = f"the command ended with {describe_exit_status(status)}" + (f": {last}" if last else "")
             return Failure(kind="error", message=why[:SHOWN_OF_ERROR], then="give up")
-        text = said_with_calls(output.decode(errors="replace").strip())
+        text = parse_command_output(output.decode(errors="replace").strip())
         return Reply(completion=Completion(text=text, usage=ONE_CALL), seconds=time.monotonic() - start)
 
 
@@ -294,7 +294,7 @@ async def start_process(*words: str, stderr: int) -> asyncio.subprocess.Process:
 
 async def _run(process: asyncio.subprocess.Process, prompt: str) -> tuple[bytes, bytes, int]:
     """Return what a command writes and complains of, and its status."""
-    stdin = _pipe(process.stdin)
+    stdin = _require_pipe(process.stdin)
 
     async def write_prompt() -> None:
         # A command need not read it.
@@ -305,8 +305,8 @@ async def _run(process: asyncio.subprocess.Process, prompt: str) -> tuple[bytes,
             stdin.close()
             await stdin.wait_closed()
 
-    output = asyncio.create_task(read_limited(_pipe(process.stdout)))
-    complaint = asyncio.create_task(_read_last(_pipe(process.stderr)))
+    output = asyncio.create_task(read_limited(_require_pipe(process.stdout)))
+    complaint = asyncio.create_task(_read_last(_require_pipe(process.stderr)))
     writing = asyncio.create_task(write_prompt())
     try:
         await asyncio.gather(output, complaint, writing)
@@ -317,7 +317,7 @@ async def _run(process: asyncio.subprocess.Process, prompt: str) -> tuple[bytes,
         await asyncio.gather(output, complaint, writing, return_exceptions=True)
 
 
-def _pipe(stream: Stream | None) -> Stream:
+def _require_pipe(stream: Stream | None) -> Stream:
     """Return a stream that was asked for when its process began."""
     if stream is None:
         raise RuntimeError("a process began without its pipes")
@@ -345,7 +345,7 @@ async def end_group(process: asyncio.subprocess.Process) -> None:
         )
 
 
-def status_text(status: int) -> str:
+def describe_exit_status(status: int) -> str:
     """Return how a process ended: `exit status 3`, `signal SIGKILL`."""
     if status >= 0:
         return f"exit status {status}"

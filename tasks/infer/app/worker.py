@@ -38,7 +38,7 @@ def main() -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nowhere, descriptor)
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=_end_after_parent, args=(os.getppid(),), daemon=True).start()
     sys.path.insert(0, os.getcwd())
 
     def send(message: dict[str, Any]) -> None:
@@ -48,18 +48,18 @@ def main() -> None:
     try:
         function = _find(sys.argv[1])
     except BaseException as error:
-        send({"failed": error_text(error)})
+        send({"failed": format_callable_error(error)})
         return
     send({"ready": True})
     runner = asyncio.Runner()
     for line in requests:
         try:
             reply = function(json.loads(line))
-            message = reply_message(runner.run(_await(reply)) if inspect.isawaitable(reply) else reply)
+            message = make_reply_message(runner.run(_await(reply)) if inspect.isawaitable(reply) else reply)
         except BaseException as error:
             # SystemExit and the like are errors of the callable too.
-            message = {"error": error_text(error)}
-        send({**message, "memory": _megabytes()})
+            message = {"error": format_callable_error(error)}
+        send({**message, "memory": _measure_megabytes()})
 
 
 def _find(name: str) -> Any:
@@ -72,12 +72,12 @@ def _find(name: str) -> Any:
     return target
 
 
-def error_text(error: BaseException) -> str:
+def format_callable_error(error: BaseException) -> str:
     """Return an error of a callable in one line."""
     return " ".join(f"{type(error).__name__}: {error}".split())[:LONGEST]
 
 
-def reply_message(returned: object) -> dict[str, Any]:
+def make_reply_message(returned: object) -> dict[str, Any]:
     """Return the message about a reply: a text, or a mapping with `reply`, the `calls` of tools and `context`.
 
     Passages are bounded here, since a message is; where there are none, `no_context` says why.
@@ -96,14 +96,14 @@ def reply_message(returned: object) -> dict[str, Any]:
         message["calls"] = json.loads(json.dumps(parts["calls"], default=str))
     if "context" in parts:
         try:
-            texts = passage_texts(parts["context"])
+            texts = convert_passages(parts["context"])
             message |= {"context": bound_passages(texts), "context_size": len(texts)}
         except ValueError as error:
             message["no_context"] = str(error)
     return message
 
 
-def passage_texts(value: Any) -> list[str]:
+def convert_passages(value: Any) -> list[str]:
     """Return a list of texts, or of whole numbers, which name texts, as texts."""
     if not isinstance(value, list | tuple):
         raise ValueError(f"{type(value).__name__} where a list of texts should be")
@@ -128,7 +128,7 @@ async def _await(reply: Any) -> Any:
     return await reply
 
 
-def _megabytes() -> int:
+def _measure_megabytes() -> int:
     """Return the megabytes that the process holds now; 0 where the system does not say."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
@@ -137,7 +137,7 @@ def _megabytes() -> int:
         return 0
 
 
-def _end_with(parent: int) -> None:
+def _end_after_parent(parent: int) -> None:
     """End when the process that asks has ended, whatever the callable does."""
     while os.getppid() == parent:
         time.sleep(LOOK_SECONDS)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from contrapose.tasks.core.questions import UNASKED, Answer, Question
 from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.infer.asking.endpoint import Breaker, Endpoint
-from contrapose.tasks.infer.asking.outcomes import Failure, Reply, backoff
+from contrapose.tasks.infer.asking.outcomes import Failure, Reply, draw_retry_delay
 
 if TYPE_CHECKING:
     from contrapose.tasks.infer.broker import StoreBroker
@@ -123,7 +123,7 @@ class Asker:
         """Make one request under all limits; None where the budget or the run does not allow it."""
         most, budget, limiter = self.transport.max_usage(question), self.broker.budget, self.endpoint.limiter
         async with limiter:
-            wait = max(self.endpoint.requests.take(1), self.endpoint.tokens.take(_tokens(most)))
+            wait = max(self.endpoint.requests.take(1), self.endpoint.tokens.take(_count_tokens(most)))
             while not self.broker.stopped and (wait or limiter.pause_left()):
                 await asyncio.sleep(max(wait, limiter.pause_left()))
                 wait = 0.0
@@ -149,11 +149,11 @@ class Asker:
         timeout = min(settings.timeout, max(0.01, tries.since + settings.total_timeout - sent))
         try:
             outcome = await self.transport.request(question, timeout=timeout)
-            used = _usage_of(outcome, most)
+            used = _estimate_usage(outcome, most)
         finally:
             tries.spent += used
             self.broker.budget.settle(most, used)
-            self.endpoint.tokens.correct(_tokens(most) - _tokens(used))
+            self.endpoint.tokens.correct(_count_tokens(most) - _count_tokens(used))
         if isinstance(outcome, Failure) and outcome.outcome == "moderated":
             # A prompt that a filter refuses has no reply, and asking again brings no other.
             outcome = Reply(
@@ -194,7 +194,7 @@ class Asker:
         tries.failures += failure.then == "retry"
         tries.limited += failure.overload
         if failure.wait is None or (failure.overload and not failure.wait):
-            return backoff(max(1, tries.failures + tries.limited))
+            return draw_retry_delay(max(1, tries.failures + tries.limited))
         settings = self.endpoint.settings
         if failure.wait > (settings.total_timeout if self.breaker.answered else self.breaker.patience):
             self.broker.stop(f"{settings.called} asks to wait {failure.wait:.0f} s; the last: {self.breaker.last}")
@@ -203,12 +203,12 @@ class Asker:
         return failure.wait
 
 
-def _usage_of(outcome: Reply | Failure, most: Usage) -> Usage:
+def _estimate_usage(outcome: Reply | Failure, most: Usage) -> Usage:
     """Return what a request counts as: an endpoint that does not count its tokens is taken at our estimate."""
     if not isinstance(outcome, Reply):
         return most if outcome.billed else ONE_CALL
     used, written = outcome.completion.usage, most.completion_tokens if outcome.completion.text else 0
-    if not _tokens(used):
+    if not _count_tokens(used):
         return most
     return Usage(
         calls=1,
@@ -217,5 +217,5 @@ def _usage_of(outcome: Reply | Failure, most: Usage) -> Usage:
     )
 
 
-def _tokens(usage: Usage) -> int:
+def _count_tokens(usage: Usage) -> int:
     return usage.prompt_tokens + usage.completion_tokens

@@ -23,7 +23,7 @@ NEVER = aiohttp.ClientTimeout(total=None, sock_connect=None)
 """The limit is over the complete exchange, below."""
 
 
-def proxy_for(address: str) -> str | None:
+def find_proxy(address: str) -> str | None:
     """Return the proxy that the environment names for an address; None where it names none."""
     url = urlsplit(address)
     if url.hostname is None or proxy_bypass(url.hostname):
@@ -63,7 +63,7 @@ class HttpClient:
 
     def __init__(self, address: str) -> None:
         # Looked up once: aiohttp's own `trust_env` reads environment and netrc again for every request.
-        self._proxy = proxy_for(address)
+        self._proxy = find_proxy(address)
         self._secure = "https:" in f"{address} {self._proxy}"
         self._session: aiohttp.ClientSession | None = None
 

@@ -66,7 +66,7 @@ class Failure:
         return self.then == "retry" and self.status is not None and self.status >= 500
 
 
-def failure_by_status(status: int, message: str, *, wait: float | None) -> Failure:
+def classify_status(status: int, message: str, *, wait: float | None) -> Failure:
     """Return what an error status means for one prompt: slow down, try again or give up."""
     kind = f"status {status}"
     if status in OVERLOADED or (status == 503 and wait is not None):
@@ -75,12 +75,12 @@ def failure_by_status(status: int, message: str, *, wait: float | None) -> Failu
     return Failure(kind=kind, message=message, then="retry" if again else "give up", status=status, wait=wait)
 
 
-def timeout_failure(seconds: float) -> Failure:
+def make_timeout_failure(seconds: float) -> Failure:
     """Return the failure of a request without a complete reply in time, however far it came."""
     return Failure(kind="timeout", message=f"no complete reply in {seconds:g} s", then="retry", billed=True)
 
 
-def without_secrets(text: str, secrets: Iterable[str], *, least: int = 1) -> str:
+def remove_secrets(text: str, secrets: Iterable[str], *, least: int = 1) -> str:
     """Return a text without the secrets that were sent: some servers repeat them."""
     parts = {part for secret in secrets for part in (secret, secret.rpartition(" ")[2]) if len(part) >= least}
     for part in sorted(parts, key=len, reverse=True):
@@ -88,9 +88,9 @@ def without_secrets(text: str, secrets: Iterable[str], *, least: int = 1) -> str
     return text
 
 
-def without_secrets_in(completion: Completion, secrets: Iterable[str]) -> Completion:
+def remove_secrets_from_completion(completion: Completion, secrets: Iterable[str]) -> Completion:
     """Return an answer without the secrets that were sent."""
-    clean = partial(without_secrets, secrets=list(secrets), least=LEAST_SECRET)
+    clean = partial(remove_secrets, secrets=list(secrets), least=LEAST_SECRET)
     text, passages = completion.text, completion.passages
     return replace(
         completion,
@@ -99,12 +99,12 @@ def without_secrets_in(completion: Completion, secrets: Iterable[str]) -> Comple
     )
 
 
-def backoff(failures: int) -> float:
+def draw_retry_delay(failures: int) -> float:
     """Return seconds before the next try: exponential, with full jitter, so that workers do not return all at once."""
     return random.uniform(0, min(LONGEST_WAIT, FIRST_WAIT * 2 ** min(failures - 1, 10)))
 
 
-def asked_wait(headers: Mapping[str, str]) -> float | None:
+def read_retry_after(headers: Mapping[str, str]) -> float | None:
     """Return the seconds in `retry-after-ms` or `Retry-After` (a number or a date); None where neither is readable."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         with suppress(KeyError, ValueError):

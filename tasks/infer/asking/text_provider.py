@@ -16,7 +16,7 @@ from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Completion, Likelihoods, Usage
 from contrapose.tasks.infer.asking.asker import ONE_CALL, Transport
 from contrapose.tasks.infer.asking.endpoint import AskingPace
-from contrapose.tasks.infer.asking.outcomes import Failure, Reply, timeout_failure
+from contrapose.tasks.infer.asking.outcomes import Failure, Reply, make_timeout_failure
 from contrapose.tasks.infer.asking.pool import PooledModel
 from contrapose.tasks.infer.base import PACE, read_pace, refuse_unknown
 
@@ -96,7 +96,7 @@ class GenerateTransport(Transport):
         try:
             reply = await asyncio.wait_for(self.provider.generate(question.prompt, self.spec), timeout)
         except TimeoutError:
-            return timeout_failure(timeout)
+            return make_timeout_failure(timeout)
         except Exception as error:
             message = " ".join(f"{type(error).__name__}: {error}".split())[:SHOWN]
             is_lost = isinstance(error, OSError)

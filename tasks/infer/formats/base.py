@@ -64,7 +64,7 @@ class Format(NamedTuple):
     """What helps where a record is built otherwise."""
 
 
-def rows_of(format: Format, records: Records, selection: Selection) -> Records:
+def yield_rows(format: Format, records: Records, selection: Selection) -> Records:
     """Yield the rows of records with the numbers of these, or raise DataError about one that is built otherwise."""
     read = format.reader(selection)
     for number, record in records:
@@ -77,7 +77,7 @@ def rows_of(format: Format, records: Records, selection: Selection) -> Records:
         yield from ((number, row) for row in rows)
 
 
-def table_rows(selection: Selection, source: str, format: str) -> Records:
+def yield_table_rows(selection: Selection, source: str, format: str) -> Records:
     """Yield the rows of a table with their numbers, or raise DataError about the first that cannot be read."""
     for row in find("sources", format)(EveryColumn(source=source, format=format)):
         if (problem := row.problem) is not None:
@@ -87,7 +87,7 @@ def table_rows(selection: Selection, source: str, format: str) -> Records:
         yield row.number, row.values
 
 
-def value_of(text: Any, *opening: str) -> Any:
+def parse_if_json(text: Any, *opening: str) -> Any:
     """Return the JSON value in a text that begins so; otherwise what came."""
     if isinstance(text, str) and text.lstrip().startswith(opening):
         with suppress(ValueError, RecursionError):
@@ -95,18 +95,18 @@ def value_of(text: Any, *opening: str) -> Any:
     return text
 
 
-def prompt_text(value: Any) -> str:
+def extract_prompt(value: Any) -> str:
     """Return the prompt of a text or of messages: the last one of the user."""
-    value = value_of(value, "[{")
+    value = parse_if_json(value, "[{")
     if isinstance(value, list):
         asked = [message for message in value if isinstance(message, Mapping) and message.get("role") == "user"]
         value = _content(asked[-1].get("content")) if asked else ""
     return str(value or "").strip()
 
 
-def conversation_text(value: Any) -> str | None:
+def format_conversation(value: Any) -> str | None:
     """Return messages as a transcript, without system prompts and the reply; None of a text and a single message."""
-    value = value_of(value, "[{")
+    value = parse_if_json(value, "[{")
     said = [
         Message(
             role=one["role"], content=str(_content(one.get("content")) or ""), tool_calls=one.get("tool_calls") or []
@@ -119,7 +119,7 @@ def conversation_text(value: Any) -> str | None:
     return transcript(said).strip() if len(said) > 1 else None
 
 
-def answers_call(prompt: Any) -> bool:
+def is_after_tool_call(prompt: Any) -> bool:
     """Return whether messages end with what a tool returned."""
     last = prompt[-1] if isinstance(prompt, list) and prompt else None
     return isinstance(last, Mapping) and last.get("role") in ("tool", "function")
@@ -133,7 +133,7 @@ def _content(value: Any) -> Any:
     return "".join(str(part.get("text", "")) for part in parts)
 
 
-def completion_of(message: Any, finish: Any = None) -> Completion:
+def make_completion(message: Any, finish: Any = None) -> Completion:
     """Return the completion of a message as OpenAI's API has it, or of its content, by why it ended."""
     message = message if isinstance(message, Mapping) else {"content": message}
     body = {"choices": [{"message": message, "finish_reason": finish}]}
@@ -146,6 +146,6 @@ def completion_of(message: Any, finish: Any = None) -> Completion:
         return Completion(error=str(error))
 
 
-def failed(error: Any) -> Completion:
+def make_failed(error: Any) -> Completion:
     """Return the completion of a call that failed, by what its tool noted of it."""
     return Completion(error=str(error.get("message") or error) if isinstance(error, Mapping) else str(error))

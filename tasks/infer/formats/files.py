@@ -17,7 +17,7 @@ from contrapose.tasks.core.logs import read_inspect_samples
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.registry import names
 from contrapose.tasks.infer.formats import inspect_log, langfuse, lm_eval, openai_batch, opentelemetry, promptfoo
-from contrapose.tasks.infer.formats.base import SHOWN, Format, Records, Row, Selection, table_rows
+from contrapose.tasks.infer.formats.base import SHOWN, Format, Records, Row, Selection, yield_table_rows
 
 FORMATS = (
     inspect_log.FORMAT,
@@ -52,7 +52,7 @@ def read_records(selection: Selection) -> Records:
             return
         documents = list[Row]()
         if head.startswith(b"evalId:"):
-            documents = [_yaml_document(path, selection)]
+            documents = [_read_yaml_document(path, selection)]
         elif head.startswith(b"{") and not (rest and _parse_all(head)):
             with path.open("rb") as file:
                 documents = _parse_all(file.read(MOST_DOCUMENT + 1))
@@ -63,7 +63,7 @@ def read_records(selection: Selection) -> Records:
             yield from enumerate(promptfoo.read_table(path, selection), start=2)
             return
     try:
-        yield from table_rows(selection, source, _table_format(source, head))
+        yield from yield_table_rows(selection, source, _table_format(source, head))
     except DataError as error:
         if not documents:
             raise
@@ -100,7 +100,7 @@ def _parse_all(content: bytes) -> list[Row]:
     return []
 
 
-def _yaml_document(path: Path, selection: Selection) -> Row:
+def _read_yaml_document(path: Path, selection: Selection) -> Row:
     try:
         document: Row = bounds.parse(bounds.read_bytes(path))
     except yaml.YAMLError as error:

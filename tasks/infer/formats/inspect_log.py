@@ -7,7 +7,7 @@ from typing import Any
 
 from contrapose.tasks.core.logs import INSPECT
 from contrapose.tasks.core.records import Completion
-from contrapose.tasks.infer.formats.base import Format, Row, Selection, completion_of, failed, prompt_text
+from contrapose.tasks.infer.formats.base import Format, Row, Selection, extract_prompt, make_completion, make_failed
 
 OURS = "contrapose"
 """Key of the metadata in samples of logs that Contrapose wrote."""
@@ -19,7 +19,7 @@ def recognizes(record: Row) -> bool:
     return is_log or {"epoch", "input", "output"} <= record.keys()
 
 
-def reader(selection: Selection) -> Callable[[Row], Iterator[Row]]:
+def make_reader(selection: Selection) -> Callable[[Row], Iterator[Row]]:
     """Return a reader of logs and of their samples."""
     known: set[tuple[str, int]] = set()
 
@@ -28,34 +28,34 @@ def reader(selection: Selection) -> Callable[[Row], Iterator[Row]]:
         for sample in sorted(samples, key=lambda sample: int(sample.get("epoch") or 1)):
             ours = (sample.get("metadata") or {}).get(OURS)
             # In our own logs, cases with the same prompt have one reply.
-            own = (prompt_text(_asked(sample)), int(sample.get("epoch") or 1))
+            own = (extract_prompt(_read_input(sample)), int(sample.get("epoch") or 1))
             if not ours or own not in known:
-                yield from _rows(sample, ours)
+                yield from _yield_sample_rows(sample, ours)
             known.add(own)
 
     return read
 
 
-def _rows(sample: Row, ours: Row | None) -> Iterator[Row]:
+def _yield_sample_rows(sample: Row, ours: Row | None) -> Iterator[Row]:
     """Yield the last message of the user before the reply in a sample, with each choice of the reply."""
     output = sample.get("output") or {}
     choices = output.get("choices") or []
     error: Any = sample.get("error") or output.get("error") or (None if choices else "no reply was recorded")
     replies = [
-        completion_of(choice.get("message") or {"content": None}, choice.get("stop_reason")) for choice in choices
+        make_completion(choice.get("message") or {"content": None}, choice.get("stop_reason")) for choice in choices
     ]
     if ours:
         text = choices[0]["message"]["content"] if choices else None
         why = (sample.get("error") or {}).get("message")
         replies, error = [Completion(text=text, outcome=ours["outcome"], error=why)], None
     row = {name: sample.get(name) for name in ("id", "epoch")} | {"model": output.get("model")}
-    for reply in [failed(error)] if error else replies:
-        yield row | {"prompt": _asked(sample), "reply": reply, "context": (ours or {}).get("passages")}
+    for reply in [make_failed(error)] if error else replies:
+        yield row | {"prompt": _read_input(sample), "reply": reply, "context": (ours or {}).get("passages")}
 
 
-def _asked(sample: Row) -> Any:
+def _read_input(sample: Row) -> Any:
     messages = sample.get("messages") or []
     return messages if any(message.get("role") == "user" for message in messages) else sample.get("input")
 
 
-FORMAT = Format(INSPECT, recognizes, reader)
+FORMAT = Format(INSPECT, recognizes, make_reader)

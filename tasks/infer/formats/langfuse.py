@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from contrapose.tasks.infer.formats.base import BY_COLUMNS, Format, Row, completion_of, failed, value_of
+from contrapose.tasks.infer.formats.base import BY_COLUMNS, Format, Row, make_completion, make_failed, parse_if_json
 
 OBSERVED = ("traceId", "trace_id")
 """Names under which an observation names its trace."""
@@ -42,45 +42,45 @@ def read(record: Row) -> Iterator[Row]:
     trace = record["trace"] if isinstance(record.get("trace"), Mapping) else record
     for observed in calls or [trace]:
         if observed.get("type") not in OTHERS:
-            yield from _rows(observed)
+            yield from _yield_call_rows(observed)
 
 
-def _rows(observed: Row) -> Iterator[Row]:
+def _yield_call_rows(observed: Row) -> Iterator[Row]:
     """Yield the row of one call with the columns by which rows can be chosen; none where nothing was put in."""
-    asked, output = (value_of(observed.get(name), "{", "[", '"') for name in ("input", "output"))
+    asked, output = (parse_if_json(observed.get(name), "{", "[", '"') for name in ("input", "output"))
     if asked in (None, ""):
         return
     columns = {name: value for name, value in observed.items() if isinstance(value, str | int | float)}
     message = columns.get("statusMessage") or columns.get("status_message")
     model = columns.get("model") or columns.get("providedModelName") or columns.get("provided_model_name")
     is_failed = columns.get("level") == "ERROR"
-    reply = failed(message or "Langfuse noted an error") if is_failed else _reply(output)
-    yield {**columns, "model": model, "prompt": _asked(asked), "reply": reply}
+    reply = make_failed(message or "Langfuse noted an error") if is_failed else _read_output(output)
+    yield {**columns, "model": model, "prompt": _read_input(asked), "reply": reply}
 
 
-def _asked(value: Any) -> Any:
+def _read_input(value: Any) -> Any:
     """Return the text or the messages of an input; functions that are observed have it in `args` or `kwargs`."""
     if isinstance(value, Mapping):
         if value.get("args") or value.get("kwargs"):
-            return _asked((value.get("args") or [value["kwargs"]])[0])
-        known = next((value[name] for name in ASKED if value.get(name)), None)
-        return _asked(known) if known is not None else next(iter(value.values()), None) if len(value) == 1 else value
+            return _read_input((value.get("args") or [value["kwargs"]])[0])
+        own = next((value[name] for name in ASKED if value.get(name)), None)
+        return _read_input(own) if own is not None else next(iter(value.values()), None) if len(value) == 1 else value
     return value
 
 
-def _reply(value: Any) -> Any:
+def _read_output(value: Any) -> Any:
     """Return the completion in an output: a message, a reply of the API, a list of one of them, or a text."""
     if isinstance(value, list) and len(value) == 1:
-        return _reply(value[0])
+        return _read_output(value[0])
     if isinstance(value, Mapping):
         if isinstance(value.get("choices"), list) and value["choices"]:
             choice = value["choices"][0]
-            return completion_of(choice.get("message") or choice.get("text"), choice.get("finish_reason"))
+            return make_completion(choice.get("message") or choice.get("text"), choice.get("finish_reason"))
         if "role" in value or "tool_calls" in value:
-            return completion_of(value, value.get("finish_reason"))
+            return make_completion(value, value.get("finish_reason"))
         known = next((value[name] for name in REPLIED if value.get(name) is not None), None)
-        return value if known is None else _reply(known)
-    return completion_of(value) if isinstance(value, str) else value
+        return value if known is None else _read_output(known)
+    return make_completion(value) if isinstance(value, str) else value
 
 
 FORMAT = Format("an export of Langfuse", recognizes, lambda selection: read, BY_COLUMNS)

@@ -12,19 +12,19 @@ def recognizes(record: Row) -> bool:
     return {"doc_id", "arguments", "resps"} <= record.keys()
 
 
-def reader(selection: Selection) -> Callable[[Row], Iterator[Row]]:
+def make_reader(selection: Selection) -> Callable[[Row], Iterator[Row]]:
     """Return a reader of samples; a task with several filters writes each of them as often, with the same replies."""
     filters: dict[object, None] = {}
 
     def read(record: Row) -> Iterator[Row]:
         filters.setdefault(record.get("filter"))
         if "filter" in selection.where or record.get("filter") == next(iter(filters)):
-            yield from _rows(record, selection)
+            yield from _yield_sample_rows(record, selection)
 
     return read
 
 
-def _rows(record: Row, selection: Selection) -> Iterator[Row]:
+def _yield_sample_rows(record: Row, selection: Selection) -> Iterator[Row]:
     """Yield the first prompt of a sample with each reply to it."""
     arguments, replies = record["arguments"], record["resps"]
     first = arguments.get("gen_args_0") if isinstance(arguments, Mapping) else arguments[0] if arguments else None
@@ -42,4 +42,4 @@ def _rows(record: Row, selection: Selection) -> Iterator[Row]:
         yield {**record, "prompt": asked, "reply": text}
 
 
-FORMAT = Format("samples of lm-eval", recognizes, reader, BY_COLUMNS)
+FORMAT = Format("samples of lm-eval", recognizes, make_reader, BY_COLUMNS)

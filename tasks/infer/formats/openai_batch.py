@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from contrapose.tasks.infer.formats.base import BY_COLUMNS, PLAIN, Format, Row, Selection, table_rows
-from contrapose.tasks.infer.openai.batches import reply_of_line
+from contrapose.tasks.infer.formats.base import BY_COLUMNS, PLAIN, Format, Row, Selection, yield_table_rows
+from contrapose.tasks.infer.openai.batches import parse_result_line
 
 
 def recognizes(record: Row) -> bool:
@@ -15,7 +15,7 @@ def recognizes(record: Row) -> bool:
     return {"custom_id", "response"} <= record.keys()
 
 
-def reader(selection: Selection) -> Callable[[Row], Iterator[Row]]:
+def make_reader(selection: Selection) -> Callable[[Row], Iterator[Row]]:
     """Return a reader of lines with the prompts of the requests that they answer."""
     # Read where a row needs them, and once.
     requests = cache(lambda: _read_requests(selection))
@@ -28,16 +28,16 @@ def reader(selection: Selection) -> Callable[[Row], Iterator[Row]]:
                 expected="a request for every answer",
                 remedy="Name the file of the requests in model_args.requests.",
             )
-        yield {**record, "prompt": requests()[id_], "reply": reply_of_line(record, PLAIN), "error": None}
+        yield {**record, "prompt": requests()[id_], "reply": parse_result_line(record, PLAIN), "error": None}
 
     return read
 
 
 def _read_requests(selection: Selection) -> Mapping[str, Any]:
     """Return the prompts of the requests by their ids."""
-    rows = table_rows(selection, selection.requests, "jsonl") if selection.requests else iter(())
+    rows = yield_table_rows(selection, selection.requests, "jsonl") if selection.requests else iter(())
     bodies = {str(row.get("custom_id")): row.get("body") or {} for _, row in rows}
     return {id_: body.get("messages", body.get("prompt")) for id_, body in bodies.items()}
 
 
-FORMAT = Format("results of an OpenAI batch", recognizes, reader, BY_COLUMNS)
+FORMAT = Format("results of an OpenAI batch", recognizes, make_reader, BY_COLUMNS)

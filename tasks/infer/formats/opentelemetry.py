@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from contrapose.tasks.infer.formats.base import Format, Row, Selection, completion_of, failed, value_of
+from contrapose.tasks.infer.formats.base import Format, Row, Selection, make_completion, make_failed, parse_if_json
 
 INPUT, OUTPUT = "gen_ai.input.messages", "gen_ai.output.messages"
 INDEXED = re.compile(r"gen_ai\.(prompt|completion)\.(\d+)\.(role|content|finish_reason|tool_calls)(?:\.|\Z)")
@@ -27,33 +27,33 @@ def recognizes(record: Row) -> bool:
     return bool(OTLP.keys() & record.keys()) or ("attributes" in record and bool({"context", "body"} & record.keys()))
 
 
-def reader(selection: Selection) -> Callable[[Row], Iterator[Row]]:
+def make_reader(selection: Selection) -> Callable[[Row], Iterator[Row]]:
     """Return a reader of exports; the messages of a call may come as events, one record after the other."""
     earlier: dict[object, list[Row]] = {}
 
     def read(record: Row) -> Iterator[Row]:
-        for item in _items(record):
-            attributes = _values(item.get("attributes"))
+        for item in _yield_items(record):
+            attributes = _convert_attributes(item.get("attributes"))
             name = str(item.get("eventName") or item.get("event_name") or attributes.get("event.name") or "")
             model = attributes.get("gen_ai.response.model") or attributes.get("gen_ai.request.model")
             if match := EVENT.match(name):
-                earlier.setdefault(_span_of(item), []).append({"role": match[1], **_body(item, attributes)})
+                earlier.setdefault(_find_span(item), []).append({"role": match[1], **_find_body(item, attributes)})
             elif name == CHOICE:
-                choice = _body(item, attributes)
+                choice = _find_body(item, attributes)
                 message, finish = choice.get("message") or {}, choice.get("finish_reason")
                 yield {
                     "model": model,
-                    "prompt": earlier.get(_span_of(item), []),
-                    "reply": completion_of(message, finish),
+                    "prompt": earlier.get(_find_span(item), []),
+                    "reply": make_completion(message, finish),
                 }
             else:
-                for row in _call(item, attributes, earlier.get(_span_of(item), [])):
+                for row in _yield_call_rows(item, attributes, earlier.get(_find_span(item), [])):
                     yield {"model": model, **row}
 
     return read
 
 
-def _items(record: Row) -> Iterator[Row]:
+def _yield_items(record: Row) -> Iterator[Row]:
     """Yield the spans and events of an export, the events of a span before it."""
     inner = [
         item
@@ -69,10 +69,10 @@ def _items(record: Row) -> Iterator[Row]:
         yield item
 
 
-def _call(item: Row, attributes: Row, earlier: Sequence[Row]) -> Iterator[Row]:
+def _yield_call_rows(item: Row, attributes: Row, earlier: Sequence[Row]) -> Iterator[Row]:
     """Yield the rows of a call whose messages are attributes, one for each choice; none of any other span."""
     asked, replies = (
-        [*map(_message, value_of(attributes.get(name), "[") or _indexed(attributes, kind))]
+        [*map(_convert_message, parse_if_json(attributes.get(name), "[") or _collect_indexed(attributes, kind))]
         for name, kind in ((INPUT, "prompt"), (OUTPUT, "completion"))
     )
     status = item.get("status") or {}
@@ -81,21 +81,21 @@ def _call(item: Row, attributes: Row, earlier: Sequence[Row]) -> Iterator[Row]:
     )
     is_failed = status.get("code", status.get("status_code")) in FAILED
     if (asked and not replies) or (is_failed and (asked or earlier)):
-        yield {"prompt": asked or earlier, "reply": failed(error)}
+        yield {"prompt": asked or earlier, "reply": make_failed(error)}
     elif asked:
         for reply in replies:
-            yield {"prompt": asked, "reply": completion_of(reply, reply.get("finish_reason"))}
+            yield {"prompt": asked, "reply": make_completion(reply, reply.get("finish_reason"))}
 
 
-def _message(message: Row) -> Row:
+def _convert_message(message: Row) -> Row:
     """Return a message as OpenAI's API has it."""
-    content = value_of(message.get("content"), '[{"type"')
+    content = parse_if_json(message.get("content"), '[{"type"')
     if "parts" in message:
         content = [{**part, str(part.get("type")): part.get("content")} for part in message["parts"]]
     return {**message, "content": content}
 
 
-def _indexed(attributes: Row, kind: str) -> list[Row]:
+def _collect_indexed(attributes: Row, kind: str) -> list[Row]:
     """Return the messages that attributes with numbers hold."""
     messages: dict[int, dict[str, Any]] = {}
     for name, value in attributes.items():
@@ -104,34 +104,34 @@ def _indexed(attributes: Row, kind: str) -> list[Row]:
     return [messages[number] for number in sorted(messages)]
 
 
-def _body(event: Row, attributes: Row) -> Row:
+def _find_body(event: Row, attributes: Row) -> Row:
     """Return what an event says: in its body, or in its attributes."""
-    body = _value(event.get("body"))
-    content = value_of(attributes.get("gen_ai.event.content"), "{")
+    body = _convert_value(event.get("body"))
+    content = parse_if_json(attributes.get("gen_ai.event.content"), "{")
     return next((part for part in (body, content) if isinstance(part, Mapping) and part), attributes)
 
 
-def _span_of(item: Row) -> object:
+def _find_span(item: Row) -> object:
     """Return what the events of one call share."""
     context = item.get("context") or item
     return context.get("spanId") or context.get("span_id")
 
 
-def _values(attributes: Any) -> Mapping[str, Any]:
+def _convert_attributes(attributes: Any) -> Mapping[str, Any]:
     """Return attributes by their names: OTLP has a list of them."""
     if isinstance(attributes, Mapping):
         return attributes
-    return {attribute["key"]: _value(attribute.get("value")) for attribute in attributes or ()}
+    return {attribute["key"]: _convert_value(attribute.get("value")) for attribute in attributes or ()}
 
 
-def _value(value: Any) -> Any:
+def _convert_value(value: Any) -> Any:
     """Return a value of OTLP, which names the type of each."""
     if not isinstance(value, Mapping) or len(value) != 1:
         return value or None
     ((kind, inner),) = value.items()
     if kind == "kvlistValue":
-        return _values(inner.get("values"))
-    return [*map(_value, inner.get("values") or ())] if kind == "arrayValue" else inner
+        return _convert_attributes(inner.get("values"))
+    return [*map(_convert_value, inner.get("values") or ())] if kind == "arrayValue" else inner
 
 
-FORMAT = Format("spans or events of OpenTelemetry", recognizes, reader)
+FORMAT = Format("spans or events of OpenTelemetry", recognizes, make_reader)

@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from contrapose.tasks.core import bounds
-from contrapose.tasks.infer.formats.base import Format, Row, Selection, completion_of, failed
+from contrapose.tasks.infer.formats.base import Format, Row, Selection, make_completion, make_failed
 
 NAME = "results of promptfoo"
 OUTPUT = re.compile(r"\[[^\]]+\] (?P<template>.*)", re.DOTALL)
@@ -37,10 +37,10 @@ def read(record: Row) -> Iterator[Row]:
     for result in results["results"] if isinstance(results, Mapping) else [record]:
         provider = result.get("provider")
         name = provider.get("label") or provider.get("id") if isinstance(provider, Mapping) else provider
-        yield {"prompt": _messages(result["prompt"]["raw"]), "reply": _reply(result), "provider": name}
+        yield {"prompt": _parse_prompt(result["prompt"]["raw"]), "reply": _read_result(result), "provider": name}
 
 
-def _messages(raw: str) -> Any:
+def _parse_prompt(raw: str) -> Any:
     """Return a prompt; promptfoo takes messages also as YAML."""
     if not raw.lstrip().startswith("- role:"):
         return raw
@@ -50,16 +50,16 @@ def _messages(raw: str) -> Any:
         return raw
 
 
-def _reply(result: Row) -> Any:
+def _read_result(result: Row) -> Any:
     response = result.get("response") or {}
     output, finish = response.get("output"), response.get("finishReason")
     if response.get("error") or output is None or result.get("failureReason") == CALLED_ERROR:
-        return failed(response.get("error") or result.get("error") or "no reply was recorded")
+        return make_failed(response.get("error") or result.get("error") or "no reply was recorded")
     if isinstance(output, list) and finish and "tool" in str(finish):
-        return completion_of({"content": None, "tool_calls": output}, finish)
+        return make_completion({"content": None, "tool_calls": output}, finish)
     if response.get("isRefusal") and finish in (None, "stop"):
         finish = "refusal"
-    return completion_of(output, finish) if isinstance(output, str) else output
+    return make_completion(output, finish) if isinstance(output, str) else output
 
 
 def is_table(path: Path) -> bool:
@@ -79,14 +79,14 @@ def read_table(path: Path, selection: Selection) -> Iterator[Row]:
         for cells in rows:
             variables = dict(zip(header[: outputs[0][0]], cells, strict=False))
             for place, match in outputs:
-                prompt = _fill(match["template"], variables, selection)
+                prompt = _fill_template(match["template"], variables, selection)
                 is_error = cells[place + 1] == "ERROR"
                 reply = {"error": "promptfoo noted an error"} if is_error else {"output": cells[place]}
                 provider = header[place][1:].partition("]")[0]
                 yield {"prompt": {"raw": prompt}, "vars": variables, "response": reply, "provider": provider}
 
 
-def _fill(template: str, variables: Mapping[str, str], selection: Selection) -> str:
+def _fill_template(template: str, variables: Mapping[str, str], selection: Selection) -> str:
     """Return a template with its variables; one that does more with them is refused."""
     rest = VARIABLE.sub("", template)
     if "{{" in rest or "{%" in rest:

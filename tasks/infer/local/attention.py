@@ -21,16 +21,16 @@ IN_USE: WeakSet[Any] = WeakSet()
 """Layers of models that attend by products now; all others by torch's kernel."""
 
 
-def attending_layers(model: Any) -> list[Any]:
+def find_product_layers(model: Any) -> list[Any]:
     """Return the layers that may attend by products: all of a model in bfloat16 on a processor, if sdpa serves it."""
     places = {(weight.device.type, str(weight.dtype).removeprefix("torch.")) for weight in model.parameters()}
-    if places != {("cpu", "bfloat16")} or implementation_of(model) != "sdpa":
+    if places != {("cpu", "bfloat16")} or find_attention_name(model) != "sdpa":
         return []
     _extend_transformers()
     return list(model.modules())
 
 
-def implementation_of(model: Any) -> str:
+def find_attention_name(model: Any) -> str:
     """Return the name of the attention that a model uses for texts; transformers has no public word for it."""
     return str(model.config.get_text_config()._attn_implementation)
 
@@ -50,14 +50,14 @@ def _extend_transformers() -> None:
         # A mask of numbers, as shared rows have one, and more than a few queries.
         masked = mask is not None and mask.is_floating_point() and mask.ndim == 4 and query.shape[2] >= MULTIPLE
         if layer in IN_USE and plain and masked:
-            return products(query, key, value, mask, scaling=scaling or query.shape[-1] ** -0.5), None
+            return attend_by_products(query, key, value, mask, scaling=scaling or query.shape[-1] ** -0.5), None
         attended: tuple[Any, None] = kernel(layer, query, key, value, mask, scaling=scaling, **rest)
         return attended
 
     AttentionInterface.register("sdpa", attend)
 
 
-def products(query: Any, key: Any, value: Any, mask: Any, *, scaling: float) -> Any:
+def attend_by_products(query: Any, key: Any, value: Any, mask: Any, *, scaling: float) -> Any:
     """Return the values that each query gets from the keys that it sees.
 
     Args:
@@ -77,7 +77,7 @@ def products(query: Any, key: Any, value: Any, mask: Any, *, scaling: float) -> 
     all_keys = key.float().reshape(rows * groups, keys, size).transpose(1, 2)
     all_values = value.reshape(rows * groups, keys, value.shape[-1])
     attended = query.new_empty(rows, queries, heads, value.shape[-1])
-    for begin, end, met in _blocks(mask, rows * heads):
+    for begin, end, met in _yield_blocks(mask, rows * heads):
         block = query[:, :, begin:end].to(torch.float32, memory_format=torch.contiguous_format)
         scores = block.new_empty(rows, heads, end - begin, met).copy_(mask[:, :, begin:end, :met])
         scores = scores.view(rows * groups, -1, met)
@@ -88,7 +88,7 @@ def products(query: Any, key: Any, value: Any, mask: Any, *, scaling: float) -> 
     return attended
 
 
-def _blocks(mask: Any, stacked: int) -> Iterator[tuple[int, int, int]]:
+def _yield_blocks(mask: Any, stacked: int) -> Iterator[tuple[int, int, int]]:
     """Yield first and end query of each block, and the keys that it meets; `stacked`: rows times heads."""
     import torch
 

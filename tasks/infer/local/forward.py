@@ -12,21 +12,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from contrapose.tasks.infer.local.attention import implementation_of
+from contrapose.tasks.infer.local.attention import find_attention_name
 from contrapose.tasks.infer.local.fused import FusedLayers
-from contrapose.tasks.infer.local.machine import Memory, TooLargeError, is_out_of_memory
-from contrapose.tasks.infer.local.passing import finish_only, last_layer, read_only_cache
+from contrapose.tasks.infer.local.machine import BatchMemory, TooLargeError, is_out_of_memory
+from contrapose.tasks.infer.local.passing import find_last_layer, finish_columns, make_read_only_cache
 from contrapose.tasks.infer.local.rows import (
+    BatchLimit,
     BatchRow,
     EncodedQuestion,
-    Layout,
-    Limit,
     Query,
-    common_prefix,
+    RowLayout,
+    compute_padded_width,
+    count_common_tokens,
+    count_padded_tokens,
     pack_batches,
-    padded_size,
-    padded_width,
-    shared_rows,
+    plan_shared_rows,
 )
 
 Values = list[list[float]]
@@ -49,7 +49,7 @@ class TokenPlace(NamedTuple):
     """Tokens whose probabilities are added up."""
 
 
-class Forward:
+class ForwardPasses:
     """Forward passes of a causal language model, which is in eval mode; `pad_id` fills rows."""
 
     def __init__(self, model: Any, *, pad_id: int) -> None:
@@ -57,7 +57,7 @@ class Forward:
         self._known: tuple[tuple[int, ...], Any] = ((), None)
         # transformers 5.24 renamed it.
         self._cache_name = "cache" if "cache" in signature(model.forward).parameters else "past_key_values"
-        self._last = last_layer(model)
+        self._last = find_last_layer(model)
 
     def compute_alone(self, queries: Sequence[Query]) -> list[Values]:
         """Compute each query in a row of its own, with the model's own mask."""
@@ -70,18 +70,18 @@ class Forward:
         ]
         ids = self._pad([query.ids for query in queries], columns)
         logs = self._logs(places, input_ids=ids, attention_mask=self._tensor(mask), use_cache=False)
-        return _by_query(queries, logs)
+        return _group_by_query(queries, logs)
 
     def compute_shared(self, rows: Sequence[BatchRow], common: int) -> list[Values]:
         """Compute queries side by side, in the order of the rows and of their queries."""
-        layouts = [Layout.from_row(row, common) for row in rows]
+        layouts = [RowLayout.from_row(row, common) for row in rows]
         places = [TokenPlace(number, *wanted) for number, layout in enumerate(layouts) for wanted in layout.wanted]
         columns = self._columns(layout.tokens for layout in layouts)
         positions = [layout.positions + [0] * (columns - len(layout.positions)) for layout in layouts]
         inputs = {
             "input_ids": self._pad([layout.tokens for layout in layouts], columns),
             "position_ids": self._tensor(positions),
-            "attention_mask": self._as_mask(_visible_tokens(layouts, columns, common)),
+            "attention_mask": self._as_mask(_make_visibility_mask(layouts, columns, common)),
             self._cache_name: self._cache_after(rows[0].queries[0].ids[:common]),
             "use_cache": True,
         }
@@ -89,13 +89,13 @@ class Forward:
         if self._last is not None:
             # Without what the last layer would do to tokens that nobody reads, where the model allows that.
             try:
-                with finish_only(self._last, inputs[self._cache_name], _read_columns(places)):
+                with finish_columns(self._last, inputs[self._cache_name], _list_wanted_columns(places)):
                     logs = self._logs(places, **inputs)
             except (RuntimeError, TypeError, ValueError, LookupError) as error:
                 if is_out_of_memory(error):
                     raise
                 self._last = None
-        return _by_query([query for row in rows for query in row.queries], logs or self._logs(places, **inputs))
+        return _group_by_query([query for row in rows for query in row.queries], logs or self._logs(places, **inputs))
 
     def _logs(self, places: Sequence[TokenPlace], **inputs: Any) -> Values:
         """Return log-probabilities by place and target, and of spellings their probability, after the targets.
@@ -143,20 +143,20 @@ class Forward:
                 inputs = {self._cache_name: kept, "use_cache": True}
                 self._logs([last], input_ids=self._tensor([ids]), **inputs)
             self._known = (ids, kept)
-        return read_only_cache(self._known[1])
+        return make_read_only_cache(self._known[1])
 
     def _as_mask(self, mask: Any) -> Any:
         """Return a mask for the attention in use: the plain one adds numbers, and on a processor sdpa would, too."""
         import torch
 
         mask = mask.to(self.model.device)
-        if implementation_of(self.model) == "sdpa" and self.model.device.type != "cpu":
+        if find_attention_name(self.model) == "sdpa" and self.model.device.type != "cpu":
             return mask
         dtype = self.model.dtype
         return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, torch.finfo(dtype).min)
 
     def _columns(self, rows: Iterable[Sequence[int]]) -> int:
-        return padded_width(max(map(len, rows)), self.model.device.type)
+        return compute_padded_width(max(map(len, rows)), self.model.device.type)
 
     def _pad(self, rows: Iterable[Sequence[int]], columns: int) -> Any:
         # On the right, where no real token sees it.
@@ -168,7 +168,7 @@ class Forward:
         return torch.tensor(values, device=self.model.device)
 
 
-def _read_columns(places: Sequence[TokenPlace]) -> list[list[int]]:
+def _list_wanted_columns(places: Sequence[TokenPlace]) -> list[list[int]]:
     """Return the wanted columns of each row; where there are fewer than in another, one of them several times."""
     by_row: dict[int, set[int]] = {}
     for place in places:
@@ -178,7 +178,7 @@ def _read_columns(places: Sequence[TokenPlace]) -> list[list[int]]:
     return [[*chosen, *chosen[:1] * (most - len(chosen))] for chosen in columns]
 
 
-def _visible_tokens(layouts: Sequence[Layout], columns: int, common: int) -> Any:
+def _make_visibility_mask(layouts: Sequence[RowLayout], columns: int, common: int) -> Any:
     """Return the tokens that each token of a batch sees: the common beginning, and its branch up to itself."""
     import torch
 
@@ -196,13 +196,13 @@ def _visible_tokens(layouts: Sequence[Layout], columns: int, common: int) -> Any
     return torch.from_numpy(mask)
 
 
-def sharing_window(model: Any) -> int:
+def find_sharing_window(model: Any) -> int:
     """Return the longest query that may share a row; 0 for a model whose layers are not plain attention."""
     from transformers import DynamicCache
     from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 
     config = model.config.get_text_config()
-    plain = implementation_of(model) in ("sdpa", "eager")
+    plain = find_attention_name(model) in ("sdpa", "eager")
     layers = {type(layer) for layer in DynamicCache(config=model.config).layers}
     if not plain or not layers <= {DynamicLayer, DynamicSlidingWindowLayer}:
         return 0
@@ -212,7 +212,7 @@ def sharing_window(model: Any) -> int:
     return min((int(bound) for bound in bounds if bound), default=1 << 30)
 
 
-def _by_query(queries: Sequence[Query], logs: Values) -> list[Values]:
+def _group_by_query(queries: Sequence[Query], logs: Values) -> list[Values]:
     left = iter(logs)
     return [list(islice(left, len(query.targets))) for query in queries]
 
@@ -228,12 +228,12 @@ COARSE_BOUND = 0.5
 """Nats by which a likelihood may differ from the one computed alone; the second holds for 16-bit numbers."""
 
 
-class Scoring:
+class LikelihoodComputer:
     """Computes queries, while the quicker layers of the model are in use."""
 
-    def __init__(self, forward: Forward, memory: Memory, limit: Limit, fused: FusedLayers) -> None:
+    def __init__(self, forward: ForwardPasses, memory: BatchMemory, limit: BatchLimit, fused: FusedLayers) -> None:
         self.forward, self.memory, self.limit, self.fused = forward, memory, limit, fused
-        self.window = sharing_window(forward.model)
+        self.window = find_sharing_window(forward.model)
         self.accelerated = forward.model.device.type != "cpu"
         self.bound = BOUNDS.get(str(forward.model.dtype).removeprefix("torch."), COARSE_BOUND)
         self.drift: float | None = None
@@ -247,8 +247,8 @@ class Scoring:
         long = [
             BatchRow.from_queries(group) for group in groups if max(len(query.ids) for query in group) > self.window
         ]
-        self.common = common_prefix([query for group in short for query in group], least=LEAST_COMMON)
-        rows = shared_rows(short, limit=self.limit, common=self.common)
+        self.common = count_common_tokens([query for group in short for query in group], least=LEAST_COMMON)
+        rows = plan_shared_rows(short, limit=self.limit, common=self.common)
         return [*pack_batches(rows, self.limit), *pack_batches(long, self.limit)]
 
     def compute(self, rows: Sequence[BatchRow]) -> dict[int, list[Values]]:
@@ -259,7 +259,7 @@ class Scoring:
         if shared := longest <= self.window:
             with suppress(TooLargeError):
                 values = self.memory.run(
-                    rows, lambda part: self.forward.compute_shared(part, self.common), size=padded_size
+                    rows, lambda part: self.forward.compute_shared(part, self.common), size=count_padded_tokens
                 )
         values = values or self._compute_alone(queries)
         if shared and (chosen := self._sample(rows, longest)) and not self._agrees(queries, values, chosen):

@@ -28,9 +28,9 @@ class FusedLayers:
     """Quicker layers of a causal language model, which is in eval mode and on its device."""
 
     def __init__(self, model: Any) -> None:
-        replacements = ((module, _replacement(module)) for module in model.modules())
+        replacements = ((module, _find_replacement(module)) for module in model.modules())
         self._layers = [(module, quicker) for module, quicker in replacements if quicker is not None]
-        self._attending = attention.attending_layers(model)
+        self._attending = attention.find_product_layers(model)
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
@@ -67,25 +67,25 @@ class FusedLayers:
         attention.IN_USE.difference_update(self._attending)
 
 
-def _replacement(module: Any) -> Layer | None:
+def _find_replacement(module: Any) -> Layer | None:
     """Return a quicker layer with the same figures; None where no such layer is known."""
     places = {(weight.device.type, str(weight.dtype).removeprefix("torch.")) for weight in module.parameters()}
     if len(places) != 1 or "forward" in module.__dict__ or len(inspect.signature(module.forward).parameters) != 1:
         return None
     ((device, dtype),) = places
     if device == "cuda":
-        candidates = _norms(module, _one_kernel)
+        candidates = _make_norms(module, _make_kernel_norm)
     elif (device, dtype) == ("cpu", "bfloat16"):
         # Other numbers are multiplied so slowly here that the steps in between hardly count.
-        candidates = [*_norms(module, _tiles), *_gated_networks(module)]
+        candidates = [*_make_norms(module, _make_tiled_norm), *_make_gated_networks(module)]
     else:
         return None
-    gaps = [(_gap(module, quicker, size), quicker) for size, quicker in candidates]
+    gaps = [(_measure_gap(module, quicker, size), quicker) for size, quicker in candidates]
     gap, closest = min(gaps, key=lambda candidate: candidate[0], default=(float("inf"), None))
     return closest if gap <= CLOSE.get(dtype, COARSELY_CLOSE) else None
 
 
-def _gap(module: Any, quicker: Layer, size: int) -> float:
+def _measure_gap(module: Any, quicker: Layer, size: int) -> float:
     """Return the difference of two layers for random numbers, in parts of the largest figure."""
     import torch
 
@@ -101,7 +101,7 @@ def _gap(module: Any, quicker: Layer, size: int) -> float:
     return gap if gap == gap else float("inf")
 
 
-def _norms(module: Any, norm: Callable[[Any, float], Layer]) -> list[tuple[int, Layer]]:
+def _make_norms(module: Any, norm: Callable[[Any, float], Layer]) -> list[tuple[int, Layer]]:
     """Return root mean square norms, by either meaning of their weights: some families keep them minus 1."""
     weight = getattr(module, "weight", None)
     epsilon = getattr(module, "eps", getattr(module, "variance_epsilon", None))
@@ -115,7 +115,7 @@ TILE = 1 << 18
 """Numbers that a norm changes at a time: a megabyte in float32, which stays near the processor."""
 
 
-def _tiles(factors: Any, epsilon: float) -> Layer:
+def _make_tiled_norm(factors: Any, epsilon: float) -> Layer:
     """Return a root mean square norm that writes float32 once for each tile, and changes it in place.
 
     Args:
@@ -144,14 +144,14 @@ def _tiles(factors: Any, epsilon: float) -> Layer:
     return norm
 
 
-def _one_kernel(factors: Any, epsilon: float) -> Layer:
+def _make_kernel_norm(factors: Any, epsilon: float) -> Layer:
     """Return a root mean square norm as torch has it for accelerators; arguments as of `_tiles`."""
     from torch.nn.functional import rms_norm
 
     return lambda numbers: rms_norm(numbers.float(), factors.shape, factors, epsilon).to(numbers.dtype)
 
 
-def _gated_networks(module: Any) -> list[tuple[int, Layer]]:
+def _make_gated_networks(module: Any) -> list[tuple[int, Layer]]:
     """Return gated feed-forward networks: oneDNN applies activation and gate to products before it writes them.
 
     torch's compiler turns such networks into the same two calls on a processor.
@@ -159,7 +159,7 @@ def _gated_networks(module: Any) -> list[tuple[int, Layer]]:
     import torch
 
     parts: list[Any] = [getattr(module, name, None) for name in ("gate_proj", "up_proj", "down_proj")]
-    activation = _activation(getattr(module, "act_fn", None))
+    activation = _find_activation(getattr(module, "act_fn", None))
     multiply = getattr(torch.ops.mkldnn, "_linear_pointwise", None)
     if activation is None or multiply is None or any(type(part) is not torch.nn.Linear for part in parts):
         return []
@@ -173,7 +173,7 @@ def _gated_networks(module: Any) -> list[tuple[int, Layer]]:
     return [(gate.in_features, network)]
 
 
-def _activation(function: Any) -> tuple[str, str] | None:
+def _find_activation(function: Any) -> tuple[str, str] | None:
     """Return oneDNN's names of an activation, by its figures; None where it has none."""
     import torch
     from torch.nn.functional import gelu, silu

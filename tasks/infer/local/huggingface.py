@@ -16,17 +16,17 @@ from contrapose.tasks.core.model_files import check_model_files, existing_folder
 from contrapose.tasks.core.process_state import QUIET_LOADING
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.infer.base import LocalProvider, refuse_unknown
-from contrapose.tasks.infer.keys import refuse_changed
+from contrapose.tasks.infer.keys import refuse_replaced_model
 from contrapose.tasks.infer.local.chat_template import (
     ARGUMENTS,
     IN_WORDS,
     VARIABLES,
     ChatTemplate,
-    own_template,
-    refuse_both,
-    uses_template,
+    is_template_used,
+    read_own_template,
+    refuse_unused_template,
 )
-from contrapose.tasks.infer.local.machine import batch_limit, placement, use_all_cores
+from contrapose.tasks.infer.local.machine import choose_placement, find_batch_limit, use_all_cores
 from contrapose.tasks.infer.local.prompting import Encoder
 from contrapose.tasks.infer.local.transformer import THOUGHT_ROOM, TransformerModel
 from contrapose.tasks.language.replies.spoken import thought_marks
@@ -84,11 +84,11 @@ class HuggingFace(RunsHere):
         refuse_unknown(spec, self.arguments)
         self.require_libraries(spec)
         folder = existing_folder(spec.name)
-        revision = folder_sha256(folder) if folder else hub_commit(spec)
+        revision = hash_folder(folder) if folder else find_hub_commit(spec)
         pinned = pin_revision(spec, revision)
-        chat = template_identity(
+        chat = identify_template(
             pinned,
-            lambda: template_of(pinned, folder or Path(spec.name)),
+            lambda: read_model_template(pinned, folder or Path(spec.name)),
             lambda: load_tokenizer(str(folder or spec.name), pinned),
         )
         return {"revision": revision, **chat, **engine(spec)}
@@ -103,7 +103,7 @@ class HuggingFace(RunsHere):
                 tensor.data = tensor.data.clone()
         if spec.identity:
             # Only after loading: later changes of the files change no answer.
-            refuse_changed(self.identity(chosen), spec.identity, model=spec.id)
+            refuse_replaced_model(self.identity(chosen), spec.identity, model=spec.id)
         return opened
 
 
@@ -115,7 +115,7 @@ def pin_revision(spec: ModelSpec, revision: str | None = None) -> ModelSpec:
     return spec.model_copy(update={"args": {**spec.args, "revision": commit}})
 
 
-def folder_sha256(folder: Path) -> str:
+def hash_folder(folder: Path) -> str:
     """Return the hash of every file of a model folder: a retrained model in the same place is another model."""
     if not (folder / "config.json").is_file() or not any(folder.glob(WEIGHTS)):
         raise ModelError(
@@ -135,7 +135,7 @@ def folder_sha256(folder: Path) -> str:
         ) from error
 
 
-def hub_commit(spec: ModelSpec) -> str:
+def find_hub_commit(spec: ModelSpec) -> str:
     """Return the commit of a hub id and revision now, from the hub or from the local hub cache."""
     from transformers.utils.hub import cached_file
 
@@ -158,13 +158,13 @@ def hub_commit(spec: ModelSpec) -> str:
 
 def engine(spec: ModelSpec) -> dict[str, str]:
     """Return this package's engine and the libraries beneath it, with the device and dtype of this machine."""
-    where = placement(spec)
+    where = choose_placement(spec)
     device = where["device"].partition(":")[0]
     number = ENGINES.get(device) or ENGINES.get(f"{device} {where['dtype']}", ENGINE)
     return {"engine": number, **{name: metadata.version(name) for name in ("transformers", "torch")}, **where}
 
 
-def template_of(spec: ModelSpec, folder: Path) -> str:
+def read_model_template(spec: ModelSpec, folder: Path) -> str:
     """Return the model's own chat template as its files hold it; empty where it has none."""
     from transformers.utils.hub import cached_file
 
@@ -181,16 +181,16 @@ def template_of(spec: ModelSpec, folder: Path) -> str:
     return "" if text == '""' else text
 
 
-def template_identity(spec: ModelSpec, read: Callable[[], str], tokenizer: Callable[[], Any]) -> dict[str, str]:
+def identify_template(spec: ModelSpec, read: Callable[[], str], tokenizer: Callable[[], Any]) -> dict[str, str]:
     """Return a short hash of the chat template, its variables, and how a thought is closed, where one is used.
 
     `read` returns the model's own template, and `tokenizer` loads its tokenizer, which only some templates need.
     """
     if spec.apply_chat_template is False:
-        refuse_both(spec)
+        refuse_unused_template(spec)
         return {}
-    text, variables = own_template(spec) or read(), spec.args.get(VARIABLES)
-    uses_template(spec, text)
+    text, variables = read_own_template(spec) or read(), spec.args.get(VARIABLES)
+    is_template_used(spec, text)
     identity = {"chat_template": hashlib.sha256(text.encode()).hexdigest()[:16]} if text else {}
     if not variables and not any(mark["opens"] for mark in thought_marks(text)):
         return identity
@@ -210,10 +210,10 @@ def load_tokenizer(source: str, spec: ModelSpec, *, tokenizer_type: str = "AutoT
                 source, revision=spec.args.get("revision"), trust_remote_code=False
             )
     except Exception as error:  # Damaged files make the libraries raise anything.
-        raise _loading_error(spec, error) from error
+        raise _make_loading_error(spec, error) from error
 
 
-def _loading_error(spec: ModelSpec, error: Exception) -> ModelError:
+def _make_loading_error(spec: ModelSpec, error: Exception) -> ModelError:
     return ModelError(
         f"transformers cannot load it ({type(error).__name__}: {str(error)[:200]})",
         expected="a causal language model with its tokenizer, in safetensors",
@@ -227,7 +227,7 @@ def load_model(source: str, spec: ModelSpec, *, tokenizer_type: str = "AutoToken
     import torch
     import transformers
 
-    where = placement(spec)
+    where = choose_placement(spec)
     use_all_cores()
     tokenizer = load_tokenizer(source, spec, tokenizer_type=tokenizer_type)
     try:
@@ -240,7 +240,7 @@ def load_model(source: str, spec: ModelSpec, *, tokenizer_type: str = "AutoToken
                 trust_remote_code=False,
             )
     except Exception as error:  # Damaged files make the libraries raise anything.
-        raise _loading_error(spec, error) from error
+        raise _make_loading_error(spec, error) from error
     # It comes ready for inference, without dropout.
     model = loaded.to(where["device"])
     device = torch.cuda.get_device_name(where["device"]) if where["device"].startswith("cuda") else where["device"]
@@ -249,5 +249,5 @@ def load_model(source: str, spec: ModelSpec, *, tokenizer_type: str = "AutoToken
         model=model,
         encoder=Encoder(tokenizer, spec),
         generation=spec.generation,
-        limit=batch_limit(spec.batch_size, model, name=name),
+        limit=find_batch_limit(spec.batch_size, model, name=name),
     )

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeVar
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
-from contrapose.tasks.infer.local.rows import Limit
+from contrapose.tasks.infer.local.rows import BatchLimit
 from contrapose.tasks.tables.memo import find_or_remember
 
 ACCELERATORS = ("/dev/nvidia*", "/dev/kfd", "/dev/dxg", "/dev/accel*", "/dev/davinci*")
@@ -23,10 +23,10 @@ CAPABILITY = "ATEN_CPU_CAPABILITY"
 """Environment variable by which torch uses less of a processor than it has."""
 
 
-def placement(spec: ModelSpec) -> dict[str, str]:
+def choose_placement(spec: ModelSpec) -> dict[str, str]:
     """Return device and dtype: those that were asked for, else the best that this machine has."""
     device, dtype = (str(spec.args.get(name) or "auto") for name in ("device", "dtype"))
-    processor = _processor()
+    processor = _describe_processor()
     if processor is None:
         return _ask_torch(device, dtype)
 
@@ -65,7 +65,7 @@ def _ask_torch(device: str, dtype: str) -> dict[str, str]:
     return {"device": device, "dtype": dtype}
 
 
-def _processor() -> str | None:
+def _describe_processor() -> str | None:
     """Return all that torch's answer depends on where a machine has a processor alone; None where it may have more.
 
     To ask torch takes a second, which a run whose answers are all stored would wait for. Whether an accelerator can be
@@ -128,7 +128,7 @@ class TooLargeError(Exception):
     """A single prompt does not fit in memory."""
 
 
-class Memory:
+class BatchMemory:
     """Largest size of a batch, as far as it was found out."""
 
     def __init__(self) -> None:
@@ -172,23 +172,23 @@ def _release() -> None:
         torch.mps.empty_cache()
 
 
-def batch_limit(batch_size: int | Literal["auto"], model: Any, *, name: str) -> Limit:
+def find_batch_limit(batch_size: int | Literal["auto"], model: Any, *, name: str) -> BatchLimit:
     """Return the limit of a batch."""
     wanted = max(1, LOGITS // int(model.config.get_text_config().vocab_size))
     if batch_size != "auto":
-        return Limit(tokens=1 << 30, wanted=max(wanted, batch_size), prompts=batch_size)
+        return BatchLimit(tokens=1 << 30, wanted=max(wanted, batch_size), prompts=batch_size)
     if model.device.type == "cpu":
-        return Limit(tokens=CPU_TOKENS, wanted=wanted, replies=CPU_REPLY_TOKENS)
+        return BatchLimit(tokens=CPU_TOKENS, wanted=wanted, replies=CPU_REPLY_TOKENS)
 
     def search() -> int:
-        return search_tokens(lambda tokens: _seconds(model, tokens))
+        return search_batch_tokens(lambda tokens: _measure_seconds(model, tokens))
 
     # A run that is resumed batches as it did.
     tokens = find_or_remember("batching.json", name, search, sound=lambda value: isinstance(value, int))
-    return Limit(tokens=tokens, wanted=wanted)
+    return BatchLimit(tokens=tokens, wanted=wanted)
 
 
-def search_tokens(seconds: Callable[[int], float]) -> int:
+def search_batch_tokens(seconds: Callable[[int], float]) -> int:
     """Double the tokens of a batch until memory ends or speed has stopped growing; return the best number."""
     best, speed, tokens = FIRST, 0.0, FIRST
     # One size may be slow by chance.
@@ -206,7 +206,7 @@ def search_tokens(seconds: Callable[[int], float]) -> int:
     return best
 
 
-def _seconds(model: Any, tokens: int) -> float:
+def _measure_seconds(model: Any, tokens: int) -> float:
     import torch
 
     ids = torch.ones((tokens // WIDTH, WIDTH), dtype=torch.long, device=model.device)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 
-def read_only_cache(known: Any) -> Any:
+def make_read_only_cache(known: Any) -> Any:
     """Return a cache that shows each layer known keys and values, of one row or none, before its own; it keeps none."""
     import torch
 
@@ -38,7 +38,7 @@ class LastLayer(NamedTuple):
     """The layer."""
 
 
-def last_layer(model: Any) -> LastLayer | None:
+def find_last_layer(model: Any) -> LastLayer | None:
     """Return the last layer; None where it is not certain which one that is."""
     import torch
 
@@ -47,12 +47,12 @@ def last_layer(model: Any) -> LastLayer | None:
     return LastLayer(count - 1, stacks[0][-1]) if len(stacks) == 1 and count else None
 
 
-class _KnownError(Exception):
+class _ValuesKnownError(Exception):
     """The keys and values of the last layer are known."""
 
 
 @contextmanager
-def finish_only(layer: LastLayer, cache: Any, columns: Sequence[Sequence[int]]) -> Iterator[None]:
+def finish_columns(layer: LastLayer, cache: Any, columns: Sequence[Sequence[int]]) -> Iterator[None]:
     """Finish the last layer for some columns of each row only, as many of every row; return the others as they come."""
     import torch
 
@@ -67,16 +67,16 @@ def finish_only(layer: LastLayer, cache: Any, columns: Sequence[Sequence[int]]) 
         if number != layer.number:
             return shown
         known.append(shown)
-        raise _KnownError
+        raise _ValuesKnownError
 
     def finish(hidden: Any, *rest: Any, **options: Any) -> Any:
         try:
             return whole(hidden, *rest, **options)
-        except _KnownError:
+        except _ValuesKnownError:
             size, device = hidden.shape[:2], hidden.device
         at = torch.arange(size[0], device=device).unsqueeze(-1), torch.tensor(columns, device=device)
-        named = {name: _part_of(value, at, size) for name, value in options.items()}
-        made = whole(hidden[at], *(_part_of(value, at, size) for value in rest), **named)
+        named = {name: _select_tokens(value, at, size) for name, value in options.items()}
+        made = whole(hidden[at], *(_select_tokens(value, at, size) for value in rest), **named)
         read = made[0] if isinstance(made, tuple) else made
         all_tokens = hidden.index_put(at, read)
         return (all_tokens, *made[1:]) if isinstance(made, tuple) else all_tokens
@@ -88,12 +88,12 @@ def finish_only(layer: LastLayer, cache: Any, columns: Sequence[Sequence[int]]) 
         cache.update, layer.module.forward = update, whole
 
 
-def _part_of(value: Any, at: tuple[Any, Any], size: Any) -> Any:
+def _select_tokens(value: Any, at: tuple[Any, Any], size: Any) -> Any:
     """Return an argument of a layer for some tokens: positions by row and column, a mask by row, head and column."""
     import torch
 
     if isinstance(value, tuple):
-        return tuple(_part_of(part, at, size) for part in value)
+        return tuple(_select_tokens(part, at, size) for part in value)
     if not isinstance(value, torch.Tensor):
         return value
     if value.shape[:2] == size:

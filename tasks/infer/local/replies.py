@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 from contrapose.tasks.config.model_spec import Generation
 from contrapose.tasks.core.records import Completion, Usage
-from contrapose.tasks.infer.local.machine import Memory
+from contrapose.tasks.infer.local.machine import BatchMemory
 from contrapose.tasks.infer.local.prompting import Encoder
-from contrapose.tasks.infer.local.rows import padded_width
+from contrapose.tasks.infer.local.rows import compute_padded_width
 
 
-class Prompt(NamedTuple):
+class ReplyRequest(NamedTuple):
     """A prompt of a reply."""
 
     ids: list[int]
@@ -24,25 +24,25 @@ class Prompt(NamedTuple):
     """64 bits that a sampled reply is drawn with; a greedy one needs none."""
 
 
-class Replies:
+class ReplyGenerator:
     """Writes replies of a causal language model, which is in eval mode."""
 
-    def __init__(self, model: Any, encoder: Encoder, generation: Generation, memory: Memory) -> None:
+    def __init__(self, model: Any, encoder: Encoder, generation: Generation, memory: BatchMemory) -> None:
         self.model, self.encoder, self.generation, self.memory = model, encoder, generation, memory
 
-    def compute(self, prompts: Sequence[Prompt]) -> list[Completion]:
+    def compute(self, prompts: Sequence[ReplyRequest]) -> list[Completion]:
         """Return replies to prompts of similar length, in order; raise TooLargeError where one does not fit alone."""
 
-        def size(prompts: Sequence[Prompt]) -> int:
+        def size(prompts: Sequence[ReplyRequest]) -> int:
             return len(prompts) * (max(len(one.ids) for one in prompts) + max(one.limit for one in prompts))
 
         return self.memory.run(prompts, self._write, size=size)
 
-    def _write(self, prompts: Sequence[Prompt]) -> list[Completion]:
+    def _write(self, prompts: Sequence[ReplyRequest]) -> list[Completion]:
         import torch
         from transformers import LogitsProcessorList, StoppingCriteriaList
 
-        start = padded_width(max(len(prompt.ids) for prompt in prompts), self.model.device.type)
+        start = compute_padded_width(max(len(prompt.ids) for prompt in prompts), self.model.device.type)
         gaps = [start - len(prompt.ids) for prompt in prompts]
         # On the left, so that every reply starts in the same column.
         padded = [[self.encoder.pad_id] * gap + prompt.ids for gap, prompt in zip(gaps, prompts, strict=True)]
@@ -116,14 +116,14 @@ class Sampler:
         # Logits that a small temperature makes too large for float32 differ from the largest one only downwards.
         scaled = (scores - scores.amax(-1, keepdim=True)) / self.temperature
         if self.top_p is not None and self.top_p < 1:
-            scaled = nucleus(scaled, self.top_p)
+            scaled = keep_nucleus(scaled, self.top_p)
         seeds = torch.tensor(self.seeds, device=scores.device)
         step = torch.tensor(ids.shape[1] - self.start, device=scores.device)
         keys = splitmix(seeds.unsqueeze(-1), step + 1)
-        return torch.full_like(scores, -torch.inf).scatter_(-1, draw(scaled, keys), 0.0)
+        return torch.full_like(scores, -torch.inf).scatter_(-1, draw_tokens(scaled, keys), 0.0)
 
 
-def draw(scores: Any, keys: Any) -> Any:
+def draw_tokens(scores: Any, keys: Any) -> Any:
     """Draw a token for each row from the softmax of its scores, as (rows, 1).
 
     The largest noisy score of many tokens is their log-sum-exp with Gumbel noise of its own, and tells nothing of
@@ -140,15 +140,15 @@ def draw(scores: Any, keys: Any) -> Any:
     others = scores.scatter(-1, tokens, -torch.inf)
     values = torch.cat([values, others.logsumexp(-1, keepdim=True)], -1)
     tokens = torch.cat([tokens, torch.full_like(keys, size)], -1)
-    drawn = tokens.gather(-1, (values + gumbel(keys, tokens)).argmax(-1, keepdim=True))
+    drawn = tokens.gather(-1, (values + make_gumbel_noise(keys, tokens)).argmax(-1, keepdim=True))
     among = drawn.squeeze(-1) == size
     if among.any():
-        noise = gumbel(keys[among], torch.arange(size, device=scores.device))
+        noise = make_gumbel_noise(keys[among], torch.arange(size, device=scores.device))
         drawn[among] = (others[among] + noise).argmax(-1, keepdim=True)
     return drawn
 
 
-def nucleus(scores: Any, top_p: float, *, looked_at: int = CANDIDATES) -> Any:
+def keep_nucleus(scores: Any, top_p: float, *, looked_at: int = CANDIDATES) -> Any:
     """Return scores with minus infinity outside the fewest likeliest tokens that have `top_p` of the probability.
 
     Equally likely tokens are in or out together. From Holtzman and others, "The curious case of neural text
@@ -170,7 +170,7 @@ def nucleus(scores: Any, top_p: float, *, looked_at: int = CANDIDATES) -> Any:
     kept = scores.masked_fill(scores < least, -torch.inf)
     open_ended = inside.all(-1)
     if looked_at < size and open_ended.any():
-        kept[open_ended] = nucleus(scores[open_ended], top_p, looked_at=size)
+        kept[open_ended] = keep_nucleus(scores[open_ended], top_p, looked_at=size)
     return kept
 
 
@@ -199,7 +199,7 @@ def splitmix(seeds: Any, places: Any) -> Any:
     return mixed ^ _shift_right(mixed, LAST_SHIFT)
 
 
-def gumbel(keys: Any, tokens: Any) -> Any:
+def make_gumbel_noise(keys: Any, tokens: Any) -> Any:
     """Return standard Gumbel noise, float32; `keys`: streams, (rows, 1), `tokens`: places, (rows, n) or (n,), int64."""
     import torch
 

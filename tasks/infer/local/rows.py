@@ -91,7 +91,7 @@ def encode_questions(
             endings, size = [ending], len(context) + len(ending)
         else:
             endings, size = [encoder.label(label) for label in question.labels], len(context)
-        error = misfit(len(context), room=max(map(len, endings), default=1), context_length=context_length)
+        error = explain_misfit(len(context), room=max(map(len, endings), default=1), context_length=context_length)
         usable = error is None and context and all(endings)
         computed = usable and not (question.kind == "choose" and encoder.has_open_thought)
         spellings = tuple(frozenset[int]().union(*map(encoder.spellings, question.labels)))
@@ -103,7 +103,7 @@ def encode_questions(
         )
 
 
-def misfit(size: int, *, room: int, context_length: int) -> str | None:
+def explain_misfit(size: int, *, room: int, context_length: int) -> str | None:
     """Return why a prompt of `size` tokens cannot be answered, if so."""
     if size + room <= context_length:
         return None
@@ -160,7 +160,7 @@ class BatchRow:
         """Return the row with further queries at its end."""
         longer = self
         for query in queries:
-            shared = _common_length(longer.queries[-1].ids, query.ids)
+            shared = _compare_beginnings(longer.queries[-1].ids, query.ids)
             longer = BatchRow(
                 queries=(*longer.queries, query),
                 shared=(*longer.shared, shared),
@@ -170,7 +170,7 @@ class BatchRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limit:
+class BatchLimit:
     """Size of one batch."""
 
     tokens: int
@@ -188,17 +188,17 @@ class Limit:
         return few and tokens <= self.tokens and wanted <= self.wanted
 
 
-def common_prefix(queries: Sequence[Query], *, least: int) -> int:
+def count_common_tokens(queries: Sequence[Query], *, least: int) -> int:
     """Return the number of first tokens of all queries, before any place that is wanted; 0 when it is not worth it."""
     if len(queries) < 2:
         return 0
     # Of many, the first and the last in order differ soonest.
     first, last = min(query.ids for query in queries), max(query.ids for query in queries)
-    length = min(_common_length(first, last), min(query.start for query in queries))
+    length = min(_compare_beginnings(first, last), min(query.start for query in queries))
     return length if length >= least else 0
 
 
-def shared_rows(groups: Sequence[Sequence[Query]], *, limit: Limit, common: int = 0) -> list[BatchRow]:
+def plan_shared_rows(groups: Sequence[Sequence[Query]], *, limit: BatchLimit, common: int = 0) -> list[BatchRow]:
     """Return rows of neighbours in the order of their tokens, as long as sharing costs less than it saves."""
 
     def cost(row: BatchRow) -> float:
@@ -217,7 +217,7 @@ def shared_rows(groups: Sequence[Sequence[Query]], *, limit: Limit, common: int 
     return rows
 
 
-def pack_batches(rows: Sequence[BatchRow], limit: Limit) -> Iterator[list[BatchRow]]:
+def pack_batches(rows: Sequence[BatchRow], limit: BatchLimit) -> Iterator[list[BatchRow]]:
     """Yield rows of similar length, as many as the limit allows and at least one."""
     batch: list[BatchRow] = []
     prompts = wanted = 0
@@ -232,17 +232,17 @@ def pack_batches(rows: Sequence[BatchRow], limit: Limit) -> Iterator[list[BatchR
         yield batch
 
 
-def padded_size(rows: Sequence[BatchRow]) -> int:
+def count_padded_tokens(rows: Sequence[BatchRow]) -> int:
     """Return the tokens of a batch, padding included."""
     return len(rows) * max(row.size for row in rows)
 
 
-def _common_length(one: Sequence[int], other: Sequence[int]) -> int:
+def _compare_beginnings(one: Sequence[int], other: Sequence[int]) -> int:
     """Return the number of tokens that both begin with."""
     return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
-def padded_width(longest: int, device: str) -> int:
+def compute_padded_width(longest: int, device: str) -> int:
     """Return the tokens of each row of a batch, fillers included.
 
     Where a row is one token longer than full blocks, and all heads share their keys and values, torch's
@@ -254,7 +254,7 @@ def padded_width(longest: int, device: str) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Branch:
+class RowBranch:
     """Tokens side by side that one query adds to the row."""
 
     before: list[int]
@@ -266,20 +266,20 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
+class RowLayout:
     """A row, column by column, without the common beginning of all rows: branches that see what leads to them."""
 
     tokens: list[int] = field(default_factory=list)
     """Token ids."""
     positions: list[int] = field(default_factory=list)
     """Position of each token in its query."""
-    branches: list[Branch] = field(default_factory=list)
+    branches: list[RowBranch] = field(default_factory=list)
     """In the order of their columns."""
     wanted: list[tuple[int, tuple[int, ...], tuple[int, ...]]] = field(default_factory=list)
     """Column, targets and spellings of each place that is wanted, query by query."""
 
     @classmethod
-    def from_row(cls, row: BatchRow, common: int) -> Layout:
+    def from_row(cls, row: BatchRow, common: int) -> RowLayout:
         """Return the layout of a row whose first `common` tokens are elsewhere."""
         layout, path = cls(), list[int]()
         for query, shared in zip(row.queries, row.shared, strict=True):
@@ -289,7 +289,7 @@ class Layout:
             layout.positions.extend(range(first, len(query.ids)))
             path = [*before, *range(begin, len(layout.tokens))]
             if begin < len(layout.tokens):
-                layout.branches.append(Branch(before=before, begin=begin, end=len(layout.tokens)))
+                layout.branches.append(RowBranch(before=before, begin=begin, end=len(layout.tokens)))
             layout.wanted.extend(
                 (path[at - common], targets, query.spellings) for at, targets in enumerate(query.targets, query.start)
             )

@@ -9,12 +9,12 @@ from contrapose.tasks.config.model_spec import Generation
 from contrapose.tasks.core.questions import Question, to_json
 from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.infer.budgeted_batches import Batch, answer_batch
-from contrapose.tasks.infer.local.forward import Forward, Scoring
+from contrapose.tasks.infer.local.forward import ForwardPasses, LikelihoodComputer
 from contrapose.tasks.infer.local.fused import FusedLayers
-from contrapose.tasks.infer.local.machine import Memory, TooLargeError
+from contrapose.tasks.infer.local.machine import BatchMemory, TooLargeError
 from contrapose.tasks.infer.local.prompting import Encoder
-from contrapose.tasks.infer.local.replies import Prompt, Replies, seed
-from contrapose.tasks.infer.local.rows import BatchRow, EncodedQuestion, Limit, encode_questions, misfit
+from contrapose.tasks.infer.local.replies import ReplyGenerator, ReplyRequest, seed
+from contrapose.tasks.infer.local.rows import BatchLimit, BatchRow, EncodedQuestion, encode_questions, explain_misfit
 from contrapose.tasks.tables.large_blocks import large_blocks_kept
 
 if TYPE_CHECKING:
@@ -28,14 +28,14 @@ TOO_LARGE = "the prompt alone does not fit in the memory of the device"
 class TransformerModel:
     """A causal language model of transformers, in eval mode and on its device."""
 
-    def __init__(self, *, model: Any, encoder: Encoder, generation: Generation, limit: Limit) -> None:
+    def __init__(self, *, model: Any, encoder: Encoder, generation: Generation, limit: BatchLimit) -> None:
         self.model, self.encoder, self.generation, self.limit = model, encoder, generation, limit
         config = model.config.get_text_config()
         self.context_length = int(getattr(config, "max_position_embeddings", 1 << 20))
-        self.memory = Memory()
+        self.memory = BatchMemory()
         self.fused = FusedLayers(model)
-        self.scoring = Scoring(Forward(model, pad_id=encoder.pad_id), self.memory, limit, self.fused)
-        self.replies = Replies(model, encoder, generation, self.memory)
+        self.scoring = LikelihoodComputer(ForwardPasses(model, pad_id=encoder.pad_id), self.memory, limit, self.fused)
+        self.replies = ReplyGenerator(model, encoder, generation, self.memory)
 
     def answer(self, questions: Sequence[Question], broker: StoreBroker) -> None:
         """Plan batches of all questions, and compute the open ones of each."""
@@ -57,7 +57,7 @@ class TransformerModel:
 
     def _scored_batches(self, questions: Sequence[Question]) -> Iterator[Batch]:
         encoded = list(encode_questions(questions, self.encoder, context_length=self.context_length))
-        yield from _known_batch({ready.question: ready.completion(()) for ready in encoded if not ready.queries})
+        yield from _batch_known({ready.question: ready.completion(()) for ready in encoded if not ready.queries})
         for rows in self.scoring.plan(encoded):
             yield self._scored_batch(rows, encoded)
 
@@ -71,7 +71,7 @@ class TransformerModel:
             return [encoded[owner].completion(values[owner]) for owner in owners]
 
         most = {question: encoded[owner].used for question, owner in numbers.items()}
-        return Batch(questions=tuple(numbers), most=most, compute=_one_by_one_if_too_large(compute))
+        return Batch(questions=tuple(numbers), most=most, compute=_split_if_too_large(compute))
 
     def _generated_batches(self, questions: Sequence[Question]) -> Iterator[Batch]:
         prompts = self.encoder.prompts([question.prompt for question in questions])
@@ -79,15 +79,15 @@ class TransformerModel:
         least = self.generation.max_new_tokens
         limits = {question: self._limit(len(ids)) for question, ids in encoded.items()}
         errors = {
-            question: misfit(len(ids), room=least, context_length=self.context_length)
+            question: explain_misfit(len(ids), room=least, context_length=self.context_length)
             or (None if ids else "the prompt has no tokens")
             for question, ids in encoded.items()
         }
-        yield from _known_batch({question: Completion(error=error) for question, error in errors.items() if error})
+        yield from _batch_known({question: Completion(error=error) for question, error in errors.items() if error})
 
         def compute(held: Sequence[Question]) -> list[Completion]:
             # Of equal prompts that are asked several times, each has a seed of its own.
-            return self.replies.compute([Prompt(encoded[one], limits[one], seed(to_json(one))) for one in held])
+            return self.replies.compute([ReplyRequest(encoded[one], limits[one], seed(to_json(one))) for one in held])
 
         fitting = sorted((one for one in questions if not errors[one]), key=lambda one: len(encoded[one]))
         room, batch = self.limit.replies or self.limit.tokens, list[Question]()
@@ -100,7 +100,7 @@ class TransformerModel:
                 most = {
                     one: Usage(calls=1, prompt_tokens=len(encoded[one]), completion_tokens=limits[one]) for one in batch
                 }
-                yield Batch(questions=tuple(batch), most=most, compute=_one_by_one_if_too_large(compute))
+                yield Batch(questions=tuple(batch), most=most, compute=_split_if_too_large(compute))
                 batch = []
 
     def _limit(self, size: int) -> int:
@@ -111,14 +111,14 @@ class TransformerModel:
         return max(written, min(written + THOUGHT_ROOM, self.context_length - size))
 
 
-def _known_batch(known: Mapping[Question, Completion]) -> Iterator[Batch]:
+def _batch_known(known: Mapping[Question, Completion]) -> Iterator[Batch]:
     """Yield a batch of answers that need no model, if there are any."""
     if known:
         most = dict.fromkeys(known, Usage())
         yield Batch(questions=tuple(known), most=most, compute=lambda held: [known[question] for question in held])
 
 
-def _one_by_one_if_too_large(
+def _split_if_too_large(
     compute: Callable[[Sequence[Question]], list[Completion]],
 ) -> Callable[[Sequence[Question]], list[Completion]]:
     """Return a function that computes each question by itself where one is too large, which spoils no other."""

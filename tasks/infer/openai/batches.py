@@ -13,16 +13,16 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import DataError, ModelError
 from contrapose.tasks.core.questions import Answer, Question, from_json
 from contrapose.tasks.core.records import Completion, Usage
-from contrapose.tasks.infer.asking.outcomes import LEAST_SECRET, without_secrets
-from contrapose.tasks.infer.openai.bodies import Bodies
+from contrapose.tasks.infer.asking.outcomes import LEAST_SECRET, remove_secrets
+from contrapose.tasks.infer.openai.bodies import RequestBodies
 from contrapose.tasks.infer.openai.connection import forget_environment
 from contrapose.tasks.infer.openai.entra import read_token
-from contrapose.tasks.infer.openai.failures import is_moderated, one_line_error
+from contrapose.tasks.infer.openai.failures import format_error_line, is_moderated
 from contrapose.tasks.infer.openai.response_parsing import (
     MOST_HIDDEN,
     ErrorReplyError,
     NoLogprobsError,
-    believe_counts,
+    correct_counts,
     read_reply,
 )
 from contrapose.tasks.store import Store
@@ -53,12 +53,12 @@ SECONDS = 600.0
 """For one request: a file of 200 MB takes its time."""
 
 
-def request_lines(rows: Iterable[PromptRow], spec: ModelSpec) -> Iterator[bytes]:
+def yield_request_lines(rows: Iterable[PromptRow], spec: ModelSpec) -> Iterator[bytes]:
     """Yield questions as lines of a batch file. A key comes back with its reply, and nothing else that names it.
 
     The address is always below /v1, whatever `base_url` says: the file is not sent there line by line.
     """
-    bodies = Bodies(spec=spec)
+    bodies = RequestBodies(spec=spec)
     for row in rows:
         body = json.loads(bodies.body(from_json(row.question)))
         request = {"custom_id": row.key, "method": "POST", "url": f"/v1{bodies.settings.path}", "body": body}
@@ -136,13 +136,13 @@ def take_results(lines: Iterable[tuple[str, bytes]], *, any_model: bool = False)
         results: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
         for where, line in portion:
             try:
-                content = _result(line)
+                content = _parse_result(line)
             except ValueError as error:
                 counts.not_taken("failed", where, str(error))
             else:
                 results.setdefault(str(content["custom_id"]), []).append((where, content))
         any_result = any_result or bool(results)
-        _take(results, counts, any_model=any_model)
+        _store_results(results, counts, any_model=any_model)
     if not any_result:
         raise DataError(
             counts.reasons[0] if counts.reasons else "no lines",
@@ -153,7 +153,7 @@ def take_results(lines: Iterable[tuple[str, bytes]], *, any_model: bool = False)
     return counts
 
 
-def _result(line: bytes) -> Mapping[str, Any]:
+def _parse_result(line: bytes) -> Mapping[str, Any]:
     """Return the content of a line of results."""
     try:
         content: Mapping[str, Any] = json.loads(line)
@@ -168,7 +168,7 @@ def _result(line: bytes) -> Mapping[str, Any]:
     return content
 
 
-def _take(
+def _store_results(
     results: Mapping[str, Sequence[tuple[str, Mapping[str, Any]]]], counts: ImportCounts, *, any_model: bool
 ) -> None:
     """Put results into the store, by the keys of their prompts."""
@@ -180,7 +180,7 @@ def _take(
             counts.not_taken("refused", where, "no prompt that was written here has this custom_id")
             continue
         counts.runs.add(row.run)
-        answer = _answer(where, content, row, counts, any_model=any_model)
+        answer = _make_answer(where, content, row, counts, any_model=any_model)
         own = answers.setdefault((row.run, row.model), {})
         if answer is not None and (key in known or key in own):
             counts.known += 1
@@ -196,7 +196,7 @@ def _take(
                 store.forms.note(form_key, form, model=model, run=run, again=False)
 
 
-def _answer(
+def _make_answer(
     where: str, content: Mapping[str, Any], row: PromptRow, counts: ImportCounts, *, any_model: bool
 ) -> Answer | None:
     """Return the answer in a result; None, and counted, where there is none."""
@@ -207,14 +207,14 @@ def _answer(
         counts.not_taken("refused", where, f"model {served} replied, and {asked} was asked; --any-model takes it")
         return None
     question = from_json(row.question)
-    completion = reply_of_line(content, question)
+    completion = parse_result_line(content, question)
     if completion.error is not None:
         counts.not_taken("failed", where, completion.error)
         return None
     return Answer(question=question, completion=completion, seconds=0.0)
 
 
-def reply_of_line(content: Mapping[str, Any], question: Question) -> Completion:
+def parse_result_line(content: Mapping[str, Any], question: Question) -> Completion:
     """Return the completion in a line of results; one with an error where the endpoint did not answer."""
     error, response = content.get("error"), content.get("response") or {}
     status, body = response.get("status_code", 200 if response else None), response.get("body")
@@ -226,7 +226,7 @@ def reply_of_line(content: Mapping[str, Any], question: Question) -> Completion:
         return Completion(error=f"the endpoint did not answer (status {status}: {why})")
     try:
         reply = json.dumps(body).encode()
-        return believe_counts(read_reply(reply, question), reply, sent=MOST_CONTEXT, written=MOST_HIDDEN)[0]
+        return correct_counts(read_reply(reply, question), reply, sent=MOST_CONTEXT, written=MOST_HIDDEN)[0]
     except (ValueError, NoLogprobsError, ErrorReplyError) as unread:
         return Completion(error=f"the reply cannot be read: {unread}", outcome="malformed")
 
@@ -238,7 +238,7 @@ class BatchEndpoint:
         import httpx2
         from openai import OpenAI
 
-        bodies = Bodies(spec=spec)
+        bodies = RequestBodies(spec=spec)
         self.settings, self.url = bodies.settings, f"/v1{bodies.settings.path}"
         # What is meant for one host is not sent to another.
         client = httpx2.Client(follow_redirects=False, timeout=SECONDS)
@@ -283,7 +283,7 @@ class BatchEndpoint:
         for file in filter(None, (batch.output_file_id, batch.error_file_id)):
             with self._refusing(), self.client.files.with_streaming_response.content(file) as reply:
                 for row, line in enumerate(reply.iter_lines(), start=1):
-                    clean = without_secrets(line, [self.settings.key], least=LEAST_SECRET)
+                    clean = remove_secrets(line, [self.settings.key], least=LEAST_SECRET)
                     yield f"{file}, row {row}", clean.encode()
 
     @contextmanager
@@ -295,7 +295,7 @@ class BatchEndpoint:
             yield
         except (OpenAIError, httpx2.HTTPError) as error:
             raise ModelError(
-                f"the batch endpoint does not do it: {one_line_error(error, self.settings.key)}",
+                f"the batch endpoint does not do it: {format_error_line(error, self.settings.key)}",
                 expected="an endpoint with OpenAI's Batch API",
                 remedy="Run the same command again to continue; nothing is submitted twice. Without such an API, "
                 "`contrapose batch prompts` writes the files.",

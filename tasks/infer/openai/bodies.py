@@ -20,7 +20,7 @@ SCHEMA_TOKENS = 24
 
 
 @dataclass(slots=True)
-class Bodies:
+class RequestBodies:
     """Request bodies for the questions of one model."""
 
     spec: ModelSpec
@@ -44,7 +44,7 @@ class Bodies:
         self.frames = {
             # How replies are drawn is no part of a choice, nor of its key.
             "choose": {"model": spec.name, length: 1, **logprobs},
-            "generate": {"model": spec.name, **sampling_fields(spec.generation, length_field=length)},
+            "generate": {"model": spec.name, **make_sampling_fields(spec.generation, length_field=length)},
         }
 
     def body(self, question: Question) -> bytes:
@@ -59,7 +59,7 @@ class Bodies:
             if chat is not None and chat.tools:
                 fields["tools"] = chat.tools
         if question.form != "plain":
-            fields |= {self.settings.length_field: self._max_tokens(question), **_constraint(question)}
+            fields |= {self.settings.length_field: self._max_tokens(question), **_make_constraint(question)}
         if question.form == "json_schema":
             # What ends a reply may stand between the braces, too.
             fields.pop("stop", None)
@@ -73,7 +73,7 @@ class Bodies:
     def most(self, question: Question) -> Usage:
         """Return what the request takes at most."""
         # A schema is read like the prompt, and billed.
-        schema = 0 if question.form == "plain" else len(json.dumps(_constraint(question)))
+        schema = 0 if question.form == "plain" else len(json.dumps(_make_constraint(question)))
         return Usage(
             calls=1,
             prompt_tokens=estimate_tokens(self.spec, question.prompt, further=schema),
@@ -85,7 +85,7 @@ class Bodies:
         return max(longest, SCHEMA_TOKENS) if question.form == "json_schema" else longest
 
 
-def sampling_fields(generation: Generation, *, length_field: str) -> dict[str, Any]:
+def make_sampling_fields(generation: Generation, *, length_field: str) -> dict[str, Any]:
     """Return the fields that say how a reply is drawn, without those that are not set."""
     fields = {
         length_field: generation.max_new_tokens,
@@ -96,7 +96,7 @@ def sampling_fields(generation: Generation, *, length_field: str) -> dict[str, A
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def _constraint(question: Question) -> dict[str, Any]:
+def _make_constraint(question: Question) -> dict[str, Any]:
     """Return the fields that hold a reply to the labels of a question.
 
     Sources: OpenAI's structured outputs; vLLM's, and its older `guided_choice`.

@@ -23,26 +23,26 @@ from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.infer.asking.asker import Transport
 from contrapose.tasks.infer.asking.http import HttpClient, ReplyTooLargeError
-from contrapose.tasks.infer.asking.outcomes import Failure, Reply, timeout_failure, without_secrets_in
-from contrapose.tasks.infer.openai.bodies import Bodies
+from contrapose.tasks.infer.asking.outcomes import Failure, Reply, make_timeout_failure, remove_secrets_from_completion
+from contrapose.tasks.infer.openai.bodies import RequestBodies
 from contrapose.tasks.infer.openai.entra import read_token
 from contrapose.tasks.infer.openai.failures import (
     NO_DEPLOYMENT,
     NO_MODEL,
-    connection_failure,
-    error_in_reply,
-    one_line_error,
-    other_host,
-    status_failure,
-    unreadable_failure,
+    find_other_origin,
+    format_error_line,
+    make_connection_failure,
+    make_reply_failure,
+    make_status_failure,
+    make_unreadable_failure,
 )
 from contrapose.tasks.infer.openai.key import NO_KEY
-from contrapose.tasks.infer.openai.refusals import ParameterRefusal, missing_logprobs, refused_parameter
+from contrapose.tasks.infer.openai.refusals import ParameterRefusal, find_refused_parameter, make_logprobs_refusal
 from contrapose.tasks.infer.openai.response_parsing import (
     ErrorReplyError,
     NoLogprobsError,
-    believe_counts,
-    listed_models,
+    correct_counts,
+    parse_model_list,
     read_reply,
 )
 from contrapose.tasks.infer.openai.settings import Settings
@@ -131,7 +131,7 @@ def forget_environment(client: OpenAI | AsyncOpenAI, settings: Settings) -> None
 class OpenAITransport(Transport):
     """Requests to the OpenAI API of one endpoint; while `trying`, a parameter that it refuses stops nothing."""
 
-    def __init__(self, bodies: Bodies, *, trying: bool = False) -> None:
+    def __init__(self, bodies: RequestBodies, *, trying: bool = False) -> None:
         self.bodies, self.trying = bodies, trying
         self.connection = Connection(bodies.settings)
 
@@ -160,36 +160,36 @@ class OpenAITransport(Transport):
             content = await connection.exchange(bodies.settings.path, sent, seconds=timeout)
             completion, seconds = read_reply(content, question), time.monotonic() - start
             written = bodies.most(question).completion_tokens
-            completion, odd = believe_counts(completion, content, sent=len(sent), written=written)
+            completion, odd = correct_counts(completion, content, sent=len(sent), written=written)
             # Before anything stores it: a server may repeat the key that it was sent.
-            completion = without_secrets_in(completion, [connection.key])
+            completion = remove_secrets_from_completion(completion, [connection.key])
             remarks = {} if odd is None else {"token counts": ODD_COUNTS.format(odd)}
             return Reply(completion=completion, seconds=seconds, remarks=remarks)
         except TimeoutError:
-            return timeout_failure(timeout)
+            return make_timeout_failure(timeout)
         except APIStatusError as error:
-            failure, body = status_failure(error, connection.key), error.body
+            failure, body = make_status_failure(error, connection.key), error.body
         except ErrorReplyError as error:
-            failure, body = error_in_reply(error.args[0], connection.key), error.args[0]
+            failure, body = make_reply_failure(error.args[0], connection.key), error.args[0]
         except (ClientPayloadError, ClientResponseError) as error:
             # Something came, and was no reply of HTTP.
-            return unreadable_failure(error, connection.key)
+            return make_unreadable_failure(error, connection.key)
         except (OpenAIError, ClientError, OSError) as error:
-            return connection_failure(error, connection.key)
+            return make_connection_failure(error, connection.key)
         except NoLogprobsError:
-            return missing_logprobs()
+            return make_logprobs_refusal()
         except ReplyTooLargeError as error:
             # It would be as long the next time, and paid for again.
-            return unreadable_failure(error, connection.key, then="give up")
+            return make_unreadable_failure(error, connection.key, then="give up")
         except ValueError as error:
-            return unreadable_failure(error, connection.key)
+            return make_unreadable_failure(error, connection.key)
         except Exception as error:
             # Whatever broke this one request, the others go on.
-            return Failure(kind="error", message=one_line_error(error, connection.key), then="give up")
-        return refused_parameter(failure, body, question, sent=json.loads(sent)) or failure
+            return Failure(kind="error", message=format_error_line(error, connection.key), then="give up")
+        return find_refused_parameter(failure, body, question, sent=json.loads(sent)) or failure
 
 
-async def reach(settings: Settings, key_place: str, model: str) -> Sequence[str]:
+async def list_served_models(settings: Settings, key_place: str, model: str) -> Sequence[str]:
     """Return the models that an endpoint lists, or refuse one that cannot be reached or rejects the key.
 
     No prompt is sent. Servers that do not list their models answer with another status: they were reached.
@@ -199,7 +199,7 @@ async def reach(settings: Settings, key_place: str, model: str) -> Sequence[str]
     connection, where = Connection(settings), settings.address
     try:
         if settings.vendor.lists_models:
-            return listed_models(await connection.exchange("/models", None, seconds=PATIENCE))
+            return parse_model_list(await connection.exchange("/models", None, seconds=PATIENCE))
         await connection.exchange(settings.path, json.dumps({"model": model}).encode(), seconds=PATIENCE)
     except (OSError, ClientError) as error:
         raise ModelError(
@@ -217,7 +217,7 @@ async def reach(settings: Settings, key_place: str, model: str) -> Sequence[str]
             where=where,
         ) from error
     except APIStatusError as error:
-        if (refused := await _refused_address(error, connection, model)) is not None:
+        if (refused := await _explain_wrong_address(error, connection, model)) is not None:
             raise refused from None
     except (OpenAIError, ReplyTooLargeError):
         # Whatever it said, it was there.
@@ -227,10 +227,10 @@ async def reach(settings: Settings, key_place: str, model: str) -> Sequence[str]
     return ()
 
 
-async def _refused_address(error: APIStatusError, connection: Connection, model: str) -> ModelError | None:
+async def _explain_wrong_address(error: APIStatusError, connection: Connection, model: str) -> ModelError | None:
     """Return what is wrong with the address of an endpoint that answered with a status; None where it is right."""
     settings = connection.settings
-    if (other := other_host(error)) is not None:
+    if (other := find_other_origin(error)) is not None:
         what = f"the endpoint redirects to {other}"
         expected = "an endpoint that answers itself: what is meant for one host is not sent to another"
         remedy = "Set model_args.base_url to the address that answers."

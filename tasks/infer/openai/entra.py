@@ -20,7 +20,7 @@ def read_token(*, where: str = "") -> str:
     try:
         from azure.core.exceptions import ClientAuthenticationError
 
-        provider = _token_provider()
+        provider = _make_token_provider()
     except ImportError as error:
         raise ModelError(
             "azure-identity is not installed", expected="the extra azure-openai", remedy=f"{EXTRA}.", where=where
@@ -38,7 +38,7 @@ def read_token(*, where: str = "") -> str:
 
 
 @cache
-def _token_provider() -> Callable[[], str]:
+def _make_token_provider() -> Callable[[], str]:
     """Return what gets tokens for this process, and keeps them."""
     from azure.identity import DefaultAzureCredential, get_bearer_token_provider
 

@@ -10,7 +10,7 @@ from urllib.parse import urljoin
 
 from contrapose.tasks.config.hosts import Origin, origin_of
 from contrapose.tasks.core.questions import TOO_LONG
-from contrapose.tasks.infer.asking.outcomes import Failure, asked_wait, failure_by_status, without_secrets
+from contrapose.tasks.infer.asking.outcomes import Failure, classify_status, read_retry_after, remove_secrets
 from contrapose.tasks.infer.openai.key import NO_KEY
 from contrapose.tasks.infer.openai.settings import USER_INFO
 
@@ -61,21 +61,21 @@ FLAGS = re.compile(r'"filtered": true|"flagged_input": "|"reasons": \[')
 """What the details of Azure and OpenRouter say of a filtered prompt."""
 
 
-def connection_failure(error: BaseException, key: str) -> Failure:
+def make_connection_failure(error: BaseException, key: str) -> Failure:
     """Return the failure of a connection that could not be made, or broke."""
     # The client's own words are `Connection error.`: the first cause says more.
     while error.__cause__ is not None:
         error = error.__cause__
-    return Failure(kind="connection", message=f"no connection: {one_line_error(error, key)}", then="retry")
+    return Failure(kind="connection", message=f"no connection: {format_error_line(error, key)}", then="retry")
 
 
-def unreadable_failure(error: Exception, key: str, *, then: Literal["retry", "give up"] = "retry") -> Failure:
+def make_unreadable_failure(error: Exception, key: str, *, then: Literal["retry", "give up"] = "retry") -> Failure:
     """Return the failure of a reply that cannot be read."""
-    why = f"a reply that cannot be read ({one_line_error(error, key)})"
+    why = f"a reply that cannot be read ({format_error_line(error, key)})"
     return Failure(kind="broken reply", message=why, then=then, billed=True, unreadable=True, outcome="malformed")
 
 
-def status_failure(error: APIStatusError, key: str) -> Failure:
+def make_status_failure(error: APIStatusError, key: str) -> Failure:
     """Return the failure of a reply with an error status."""
     status = error.status_code
     if status < 400:
@@ -84,29 +84,29 @@ def status_failure(error: APIStatusError, key: str) -> Failure:
         way = f"redirects to {_clean(place, key)}" if place else "does not reply, but changes address or protocol"
         why = f"the endpoint {way} (status {status}), which is not followed; correct model_args.base_url"
         return Failure(kind=f"status {status}", message=why, then="stop", status=status)
-    text = f"status {status}: {one_line_error(error, key)}"
-    return failure_of_error(status, error.body, text, key=key, wait=asked_wait(error.response.headers))
+    text = f"status {status}: {format_error_line(error, key)}"
+    return classify_error(status, error.body, text, key=key, wait=read_retry_after(error.response.headers))
 
 
-def error_in_reply(body: object, key: str) -> Failure:
+def make_reply_failure(body: object, key: str) -> Failure:
     """Return the failure of a reply of status 200: it means the same as with the status that it names, if any."""
     code = body.get("code", body.get("status")) if isinstance(body, Mapping) else None
     named = int(code) if isinstance(code, int | str) and str(code).isdecimal() and 400 <= int(code) <= 599 else None
-    text = f"an error in a reply of status 200: {_clean(_words(body), key)}"
-    return failure_of_error(named or 500, body, text, key=key, filter_status=named or 400)
+    text = f"an error in a reply of status 200: {_clean(_quote(body), key)}"
+    return classify_error(named or 500, body, text, key=key, filter_status=named or 400)
 
 
-def failure_of_error(
+def classify_error(
     status: int, body: object, text: str, *, key: str, wait: float | None = None, filter_status: int | None = None
 ) -> Failure:
     """Return what an error means by its status and body; `text` is shown."""
     if is_moderated(filter_status or status, body):
         # A prompt that a filter refuses, whatever else is asked or how.
-        message = _clean(_words(body), key)
+        message = _clean(_quote(body), key)
         return Failure(kind="moderated", message=message, then="give up", outcome="moderated")
     code = str(body.get("code")) if isinstance(body, Mapping) else ""
     # A 404 whose body is no error of the API comes from a server that has no such address.
-    no_model = code in (NO_MODEL, NO_DEPLOYMENT) or "model" in _words(body).lower() or not isinstance(body, Mapping)
+    no_model = code in (NO_MODEL, NO_DEPLOYMENT) or "model" in _quote(body).lower() or not isinstance(body, Mapping)
     if status in REFUSED or (status == 404 and no_model) or (status == 429 and code == "insufficient_quota"):
         return Failure(
             kind=f"status {status}",
@@ -116,9 +116,9 @@ def failure_of_error(
             certain=status not in (403, 404),
             status=status,
         )
-    if status in (400, 413, 422) and (code == "context_length_exceeded" or TOO_LONG_SAID.search(_words(body))):
+    if status in (400, 413, 422) and (code == "context_length_exceeded" or TOO_LONG_SAID.search(_quote(body))):
         return Failure(kind=f"status {status}", message=f"{TOO_LONG}; {text}", then="give up", status=status)
-    return failure_by_status(status, text, wait=wait)
+    return classify_status(status, text, wait=wait)
 
 
 def is_moderated(status: int, body: object) -> bool:
@@ -132,7 +132,7 @@ def is_moderated(status: int, body: object) -> bool:
     return status < 500 and WORDS.search(text) is not None and not OTHERWISE.search(text)
 
 
-def _words(body: object) -> str:
+def _quote(body: object) -> str:
     """Return an error in the endpoint's own words: its message, then what else it says."""
     if isinstance(body, Mapping) and isinstance(body.get("message"), str):
         rest = {name: value for name, value in body.items() if name != "message" and value is not None}
@@ -140,7 +140,7 @@ def _words(body: object) -> str:
     return body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)
 
 
-def other_host(error: APIStatusError) -> Origin | None:
+def find_other_origin(error: APIStatusError) -> Origin | None:
     """Return the origin that a reply points to instead; None where it is the same one, or the reply points nowhere."""
     location, asked = error.response.headers.get("location"), str(error.request.url)
     if not (location and 300 <= error.status_code < 400):
@@ -152,11 +152,11 @@ def other_host(error: APIStatusError) -> Origin | None:
     return None if other == origin_of(asked) else other
 
 
-def one_line_error(failure: BaseException, key: str) -> str:
+def format_error_line(failure: BaseException, key: str) -> str:
     """Return an error in one line. Some servers repeat the key that they were sent: it never gets into a file."""
     return f"{type(failure).__name__}: {_clean(str(failure), key)}"
 
 
 def _clean(text: str, key: str) -> str:
-    words = USER_INFO.sub("//…@", text if key == NO_KEY else without_secrets(text, [key]))
+    words = USER_INFO.sub("//…@", text if key == NO_KEY else remove_secrets(text, [key]))
     return " ".join(words.split())[:300]

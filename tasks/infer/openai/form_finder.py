@@ -12,9 +12,9 @@ from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.infer.asking.asker import Asker, Tries
 from contrapose.tasks.infer.asking.outcomes import Failure, Reply
 from contrapose.tasks.infer.keys import Changes
-from contrapose.tasks.infer.openai.bodies import Bodies
+from contrapose.tasks.infer.openai.bodies import RequestBodies
 from contrapose.tasks.infer.openai.refusals import ParameterRefusal
-from contrapose.tasks.infer.openai.response_parsing import shows_schema
+from contrapose.tasks.infer.openai.response_parsing import is_json_reply
 
 # The search is decision 22. A form is tried on one question at a time; its reply shows:
 #
@@ -50,7 +50,7 @@ class FormFinder:
     asker: Asker
     """Makes the requests, once `find` has begun."""
 
-    def __init__(self, forms: Sequence[Form], bodies: Bodies, *, changes: Changes | None) -> None:
+    def __init__(self, forms: Sequence[Form], bodies: RequestBodies, *, changes: Changes | None) -> None:
         self._bodies = bodies
         self.form: Form | None = None
         """The form that was found; None until then."""
@@ -116,7 +116,7 @@ class FormFinder:
                 return None
             refused.append(form)
             # Further forms are not worth trying at a server that fell over, or that ignored the schema.
-            if not shows_schema(last.completion.text or "") if isinstance(last, Reply) else last.is_server_error:
+            if not is_json_reply(last.completion.text or "") if isinstance(last, Reply) else last.is_server_error:
                 break
         return await self._try_last(self._in_last(question), last, tries)
 
@@ -170,7 +170,7 @@ class FormFinder:
         completion = reply.completion
         if completion.constrained or completion.is_unread or not completion.text or asked.form != "json_schema":
             return True
-        return not (shows_schema(completion.text) or self._bodies.changes_replies(asked.form))
+        return not (is_json_reply(completion.text) or self._bodies.changes_replies(asked.form))
 
     def _accept(self, asked: Question, reply: Reply, tries: Tries, refused: Sequence[Form]) -> Form | None:
         """Put an answer, and return the form that it shows."""

@@ -12,7 +12,7 @@ from contrapose.tasks.core.errors import ConfigError, ModelError
 from contrapose.tasks.core.secrets import BLOCK, SCHEME, from_environment, read_block
 from contrapose.tasks.core.secrets import VARIABLE as NAME
 from contrapose.tasks.infer.openai.entra import read_token
-from contrapose.tasks.infer.openai.vendors import OPENAI, ROWS, Vendor, vendor_of
+from contrapose.tasks.infer.openai.vendors import OPENAI, ROWS, Vendor, find_vendor
 
 HOSTS = "CONTRAPOSE_KEY_HOSTS"
 """Variable that names further hosts, each as `host`, for OpenAI's key, or as `<variable>=host` or
@@ -52,9 +52,9 @@ class BoundKey(BaseModel):
     hosts: tuple[str, ...] = Field(min_length=1)
 
 
-def key_place(spec: ModelSpec) -> str:
+def describe_key_place(spec: ModelSpec) -> str:
     """Return the place of the key, in words."""
-    place = _place(spec)
+    place = _find_key_place(spec)
     if spec.args.get("entra"):
         return "a token of Microsoft Entra ID"
     if place.startswith(SCHEME):
@@ -67,19 +67,19 @@ def read_key(spec: ModelSpec, *, base_url: str) -> str:
 
     Parameters of a run, such as `base_url`, never decide where a key goes: its owner names the hosts next to it.
     """
-    place, origin, vendor = _place(spec), origin_of(base_url), vendor_of(spec)
+    place, origin, vendor = _find_key_place(spec), origin_of(base_url), find_vendor(spec)
     if spec.args.get("entra"):
-        _refuse_foreign(spec, Key(place=vendor.key, text="", hosts=_named_hosts(vendor.key), owner=vendor), origin)
+        _refuse_foreign(spec, Key(place=vendor.key, text="", hosts=_list_named_hosts(vendor.key), owner=vendor), origin)
         return read_token(where=spec.id)
     if not place:
         return NO_KEY
-    key = _key_at(place)
+    key = _read_key_at(place)
     if place != vendor.key:
         # Whether or not it is set: a parameter may name any variable, and what that holds is not told.
         _refuse_foreign(spec, key, origin)
     if not (key.text.isascii() and key.text.isprintable()):
         raise ModelError(
-            f"{key_place(spec)} holds characters that no HTTP header may have",
+            f"{describe_key_place(spec)} holds characters that no HTTP header may have",
             expected="printable ASCII",
             remedy=f"Set it again, without blanks or line breaks: export {key.place}=…",
             where=spec.id,
@@ -87,7 +87,7 @@ def read_key(spec: ModelSpec, *, base_url: str) -> str:
     if not key.text and (vendor.wants_key(origin) or "api_key_env" in spec.args):
         entra = ", set model_args.entra=true" if "entra" in vendor.arguments else ""
         raise ModelError(
-            f"{key_place(spec)} is not set",
+            f"{describe_key_place(spec)} is not set",
             expected="an API key in it",
             remedy=f"export {key.place}=…{entra}, name a Prefect Secret block as model_args.api_key_block, or set "
             "model_args.base_url for a server of your own.",
@@ -102,7 +102,7 @@ def read_key(spec: ModelSpec, *, base_url: str) -> str:
 
 def read_header(place: str, *, address: str, where: str) -> str:
     """Return a secret for a header of one's own, if its host may have it."""
-    key, origin = _key_at(place, where=where), origin_of(address)
+    key, origin = _read_key_at(place, where=where), origin_of(address)
     if not key.is_for(origin):
         raise ConfigError(
             f"{place} is no secret for {origin}",
@@ -121,14 +121,14 @@ def read_header(place: str, *, address: str, where: str) -> str:
     return key.text
 
 
-def is_own(base_url: str) -> bool:
+def is_for_openai_key(base_url: str) -> bool:
     """Return whether OpenAI's key, and what else the environment says of OpenAI, is for an address."""
-    return Key(place=OPENAI.key, text="", hosts=_named_hosts(OPENAI.key), owner=OPENAI).is_for(origin_of(base_url))
+    return Key(place=OPENAI.key, text="", hosts=_list_named_hosts(OPENAI.key), owner=OPENAI).is_for(origin_of(base_url))
 
 
-def _place(spec: ModelSpec) -> str:
+def _find_key_place(spec: ModelSpec) -> str:
     """Return the place of the key: a variable, `secret://<block>`, or empty where no key is to be sent."""
-    variable, block = spec.args.get("api_key_env", vendor_of(spec).key), spec.args.get("api_key_block")
+    variable, block = spec.args.get("api_key_env", find_vendor(spec).key), spec.args.get("api_key_block")
     if block is None:
         # An empty field of a form, and `null` in a file, say the same.
         return "" if variable in (None, "", NO_KEY) else str(variable)
@@ -142,7 +142,7 @@ def _place(spec: ModelSpec) -> str:
     return f"{SCHEME}{block}"
 
 
-def _key_at(place: str, *, where: str = "") -> Key:
+def _read_key_at(place: str, *, where: str = "") -> Key:
     """Return the key at a place, and the hosts that are named next to it; `where`: the setting that names the place.
 
     A block holds a text, or `{"key": "…", "hosts": ["…"]}`.
@@ -150,11 +150,11 @@ def _key_at(place: str, *, where: str = "") -> Key:
     if not place.startswith(SCHEME):
         text = from_environment(place, where=where or "model_args.api_key_env")
         owner = next((row for row in ROWS if row.key == place), None)
-        return Key(place=place, text=text, hosts=_named_hosts(place), owner=owner)
+        return Key(place=place, text=text, hosts=_list_named_hosts(place), owner=owner)
     name, where = place.removeprefix(SCHEME), where or "model_args.api_key_block"
     value = read_block(name, where=where)
     if isinstance(value, str) and not value.lstrip().startswith("{"):
-        return Key(place=place, text=value.strip(), hosts=_named_hosts(place), owner=OPENAI)
+        return Key(place=place, text=value.strip(), hosts=_list_named_hosts(place), owner=OPENAI)
     try:
         bound = BoundKey.model_validate_json(value) if isinstance(value, str) else BoundKey.model_validate(value)
     except ValidationError:
@@ -166,10 +166,10 @@ def _key_at(place: str, *, where: str = "") -> Key:
             where=where,
         ) from None
     hosts = [read_rule(entry, where=f"hosts of Prefect Secret block {name}") for entry in bound.hosts]
-    return Key(place=place, text=bound.key, hosts=(*_named_hosts(place), *hosts), owner=None)
+    return Key(place=place, text=bound.key, hosts=(*_list_named_hosts(place), *hosts), owner=None)
 
 
-def _named_hosts(place: str) -> tuple[HostRule, ...]:
+def _list_named_hosts(place: str) -> tuple[HostRule, ...]:
     """Return the hosts that the environment names for the key at a place."""
     read = [read_entry(entry, where=HOSTS) for entry in entries(HOSTS)]
     return tuple(rule for named, rule in read if named == place)
@@ -199,7 +199,7 @@ def _refuse_foreign(spec: ModelSpec, key: Key, origin: Origin | None) -> None:
     own = key.owner.own_addresses if key.owner else ""
     entry = f"{origin}" if key.place == OPENAI.key else f"{key.place}={origin}"
     raise ModelError(
-        f"{key_place(spec)} is no key for {origin}",
+        f"{describe_key_place(spec)} is no key for {origin}",
         expected=f"{own}a host that is named for this key",
         remedy=f"Nothing was sent. If that host may have the key, set {HOSTS}={entry} where the run takes place. If it "
         f"needs no key, set model_args.api_key_env={NO_KEY}.",

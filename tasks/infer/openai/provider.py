@@ -17,19 +17,19 @@ from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Likelihoods
 from contrapose.tasks.infer.asking.pool import Pool, PooledModel
-from contrapose.tasks.infer.base import AskedKind, TriedOut
+from contrapose.tasks.infer.base import AskedKind, TryOutcome
 from contrapose.tasks.infer.keys import Changes
-from contrapose.tasks.infer.openai.bodies import Bodies
-from contrapose.tasks.infer.openai.connection import OpenAITransport, is_listed, reach, read_digest
+from contrapose.tasks.infer.openai.bodies import RequestBodies
+from contrapose.tasks.infer.openai.connection import OpenAITransport, is_listed, list_served_models, read_digest
 from contrapose.tasks.infer.openai.form_finder import FormFinder
-from contrapose.tasks.infer.openai.key import NO_KEY, key_place
+from contrapose.tasks.infer.openai.key import NO_KEY, describe_key_place
 from contrapose.tasks.infer.openai.settings import (
     OPENAI_HOST,
-    arguments_of,
-    base_url_of,
+    find_base_url,
+    list_wanted_forms,
+    make_arguments,
     read_settings,
     read_switch,
-    wanted_forms,
 )
 from contrapose.tasks.infer.openai.vendors import OPENAI, Vendor
 from contrapose.tasks.text.wording import counted
@@ -65,11 +65,11 @@ class OpenAI:
     def __init__(self, vendor: Vendor = OPENAI) -> None:
         self.vendor = vendor
         self.concurrency: int = vendor.concurrency
-        self.arguments: Mapping[str, Argument] = arguments_of(vendor)
+        self.arguments: Mapping[str, Argument] = make_arguments(vendor)
 
     def price(self, spec: ModelSpec) -> Price | None:
         """Return the listed price of the model at OpenAI's own address, and that a server on this machine is free."""
-        host = urlsplit(base_url_of(spec)).hostname or ""
+        host = urlsplit(find_base_url(spec)).hostname or ""
         if not self.vendor.needs_key and is_loopback(host):
             return FREE
         # The same name elsewhere may cost anything.
@@ -80,7 +80,7 @@ class OpenAI:
         settings = read_settings(spec)
         if settings.offline:
             return Check(state="ok", observed=f"{spec.id} is offline: only stored answers are used")
-        listed = asyncio.run(reach(settings, key_place(spec), spec.name))
+        listed = asyncio.run(list_served_models(settings, describe_key_place(spec), spec.name))
         if listed and not is_listed(spec.name, listed):
             adds = self.vendor.adds_model.format(model=spec.name)
             return Check(
@@ -88,7 +88,7 @@ class OpenAI:
                 observed=f"{spec.id}: {settings.address} lists {counted('models', len(listed))}, and not this one",
                 remedy=suggest_name(spec.name, listed, otherwise=f"Run: {adds}" if adds else "Correct the name."),
             )
-        key = "no key" if settings.key == NO_KEY else f"key from {key_place(spec)}"
+        key = "no key" if settings.key == NO_KEY else f"key from {describe_key_place(spec)}"
         return Check(state="ok", observed=f"{spec.id} at {settings.address} answers; {key}")
 
     def likelihoods(self, spec: ModelSpec) -> Likelihoods:
@@ -97,11 +97,11 @@ class OpenAI:
 
     def forms(self, spec: ModelSpec) -> Sequence[Form]:
         """Return the forms that `model_args.constrained` wants: all that the API may have, one of them, or none."""
-        return wanted_forms(spec)
+        return list_wanted_forms(spec)
 
     def parameters(self, spec: ModelSpec, kind: AskedKind) -> Mapping[str, Any]:
         """Return the fields of a request other than the prompt, and its address."""
-        bodies = Bodies(spec=spec.model_copy(update={"args": {**spec.args, "offline": True}}))
+        bodies = RequestBodies(spec=spec.model_copy(update={"args": {**spec.args, "offline": True}}))
         served = spec.args.get("revision")
         return {**bodies.frames[kind], "address": bodies.settings.address + bodies.settings.path, "served": served}
 
@@ -122,7 +122,7 @@ class OpenAI:
         """
         settings, version = read_settings(spec), str(spec.args.get("revision") or "")
         if not settings.offline:
-            asyncio.run(reach(settings, key_place(spec), spec.name))
+            asyncio.run(list_served_models(settings, describe_key_place(spec), spec.name))
         if self.vendor.digests and not (settings.offline or version):
             version = asyncio.run(read_digest(settings, spec.name))
         return {
@@ -144,7 +144,7 @@ class OpenAIModel(PooledModel):
     """Answers of an OpenAI-compatible endpoint, many at a time."""
 
     def __init__(self, spec: ModelSpec) -> None:
-        self.bodies = Bodies(spec=spec)
+        self.bodies = RequestBodies(spec=spec)
         super().__init__(self.bodies.settings, partial(OpenAITransport, self.bodies), processes=spec.processes)
 
     def answer(self, questions: Sequence[Question], broker: StoreBroker) -> None:
@@ -163,16 +163,16 @@ class OpenAIModel(PooledModel):
 
     def try_out(
         self, questions: Sequence[Question], forms: Sequence[Form], broker: StoreBroker, *, changes: Changes | None
-    ) -> TriedOut:
+    ) -> TryOutcome:
         """Ask single questions until it is known which parameters the endpoint refuses, and which form it takes."""
         if self.bodies.settings.offline:
-            return TriedOut(None, None)
+            return TryOutcome(None, None)
         # This model stays as it was opened: it is opened anew with what is found out.
-        bodies = Bodies(spec=self.bodies.spec)
+        bodies = RequestBodies(spec=self.bodies.spec)
         transport = partial(OpenAITransport, bodies, trying=True)
         pool = Pool(questions=questions, broker=broker, endpoint=self.endpoint, open_transport=transport)
         finder = FormFinder(forms, bodies, changes=changes)
         asyncio.run(pool.try_out(lambda asker: finder.find(asker, questions)))
         if finder.refusal is not None:
             raise finder.refusal
-        return TriedOut(finder.form, finder.changes)
+        return TryOutcome(finder.form, finder.changes)

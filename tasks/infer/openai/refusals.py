@@ -109,7 +109,7 @@ class ParameterRefusal(Failure):
         )
 
 
-def refused_parameter(
+def find_refused_parameter(
     failure: Failure, error: object, question: Question, *, sent: Mapping[str, Any]
 ) -> ParameterRefusal | None:
     """Return the refused parameter; None where the refusal names none that was sent."""
@@ -117,13 +117,13 @@ def refused_parameter(
         return None
     own = {CALLED.get(name, "length"): name for name in sent if name not in NO_PARAMETERS}
     text = _clean(error, question, own.get("length", ""))
-    parameter = next((parameter for parameter in _named_parameters(text) if parameter in own), None)
+    parameter = next((parameter for parameter in _yield_named_parameters(text) if parameter in own), None)
     if parameter is None:
         return None
     if {"temperature", "top_p"} <= own.keys() and re.search(r"\bboth\b", text):
         # At a temperature of 0 it changes nothing, and at another one less.
         parameter = "top_p"
-    change, remedy = _change_without(parameter, text, question, sent=sent, called=own[parameter])
+    change, remedy = _find_change_without(parameter, text, question, sent=sent, called=own[parameter])
     base = {field.name: getattr(failure, field.name) for field in fields(Failure)}
     base |= {"kind": f"refused {own[parameter]}", "then": "stop", "certain": False, "wait": None, "overload": False}
     base["message"] = f"the endpoint refuses {own[parameter]} ({failure.message}); set {remedy}"
@@ -132,9 +132,9 @@ def refused_parameter(
     )
 
 
-def missing_logprobs() -> ParameterRefusal:
+def make_logprobs_refusal() -> ParameterRefusal:
     """Return the refusal of an endpoint that answers, and leaves out the log-probabilities."""
-    said, remedy = "it returned no log-probabilities", setting_text(WITHOUT_LOGPROBS)
+    said, remedy = "it returned no log-probabilities", format_setting(WITHOUT_LOGPROBS)
     return ParameterRefusal(
         kind="no log-probabilities",
         message=f"the endpoint refuses logprobs ({said}); set {remedy}",
@@ -160,7 +160,7 @@ def _clean(error: object, question: Question, length_field: str) -> str:
     return re.sub(rf"(?<![\w-]){re.escape(length_field)}(?![\w-])", LENGTH_FIELDS[0], text) if own else text
 
 
-def _named_parameters(text: str) -> Iterator[Parameter]:
+def _yield_named_parameters(text: str) -> Iterator[Parameter]:
     """Yield the parameters that a refusal is about."""
     exact = [place for place in (*FIELD.findall(text), *PLACE.findall(text)) if place.casefold() not in NOWHERE]
     if exact:
@@ -172,7 +172,7 @@ def _named_parameters(text: str) -> Iterator[Parameter]:
         yield from (CALLED[next(filter(None, match.groups())).casefold()] for match in matches)
 
 
-def _change_without(
+def _find_change_without(
     parameter: Parameter, text: str, question: Question, *, sent: Mapping[str, Any], called: str
 ) -> tuple[Change | None, str]:
     """Return the setting by which a request does without a parameter, and the same in words."""
@@ -193,10 +193,10 @@ def _change_without(
         change = ("model_args.top_logprobs", listed) if limited else WITHOUT_LOGPROBS
     else:
         change = (f"gen_kwargs.{parameter}", [] if parameter == "stop" else None)
-    return change, setting_text(change) if change else "gen_kwargs.max_new_tokens to a number that it takes"
+    return change, format_setting(change) if change else "gen_kwargs.max_new_tokens to a number that it takes"
 
 
-def setting_text(change: Change) -> str:
+def format_setting(change: Change) -> str:
     """Return a setting as a configuration has it."""
     name, value = change
     return f"{name}: {value if isinstance(value, str) else json.dumps(value)}"

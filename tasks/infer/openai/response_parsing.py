@@ -72,13 +72,13 @@ def read_reply(body: bytes, question: Question) -> Completion:
         reply = _parse(body)
         text, outcome, logprobs = _read_choice(reply)
         used = reply.get("usage")
-        counts = {name: _count(used.get(name)) or 0 for name in COUNTS} if isinstance(used, Mapping) else {}
+        counts = {name: _parse_count(used.get(name)) or 0 for name in COUNTS} if isinstance(used, Mapping) else {}
         usage = Usage(calls=1, **counts)
     except (LookupError, TypeError, AttributeError) as error:
         raise ValueError(f"no reply of the API: {_shorten(reply, 200)}") from error
     except RecursionError as error:
         raise ValueError("a reply that is nested too deeply") from error
-    if outcome in ("answered", "tool_call") and (calls := _offered_calls(reply, question)):
+    if outcome in ("answered", "tool_call") and (calls := _read_offered_calls(reply, question)):
         text, outcome = reply_with_calls(text, calls), "answered"
     # A lone half of a surrogate pair is valid JSON and fits into no file.
     text = text.encode(errors="replace").decode()
@@ -86,22 +86,22 @@ def read_reply(body: bytes, question: Question) -> Completion:
         return Completion(text=text, outcome=outcome, usage=usage)
     if question.kind == "choose":
         # A token that is no text belongs to a thought; some endpoints list nothing for those.
-        listed = _listed_logprobs(logprobs) if text or logprobs else {}
-        return _choice(text, usage, listed, question.labels)
-    label = _label_in_form(text, question.form)
+        listed = _read_listed_logprobs(logprobs) if text or logprobs else {}
+        return _make_choice(text, usage, listed, question.labels)
+    label = _read_label_in_form(text, question.form)
     if label in question.labels:
         return Completion(text=label, constrained=True, usage=usage)
     # Whatever the endpoint made of the form, this is text like any other: it is read by the usual rules, or not at all.
     return Completion(text=text, outcome=outcome, usage=usage)
 
 
-def _offered_calls(reply: Mapping[str, Any], question: Question) -> list[ToolCall]:
+def _read_offered_calls(reply: Mapping[str, Any], question: Question) -> list[ToolCall]:
     """Return the calls of a reply to a prompt that offers tools; none where it offers none."""
     chat = chat_of(question.prompt)
     return read_calls(reply["choices"][0].get("message")) if chat and chat.tools and reply.get("choices") else []
 
 
-def believe_counts(completion: Completion, body: bytes, *, sent: int, written: int) -> tuple[Completion, str | None]:
+def correct_counts(completion: Completion, body: bytes, *, sent: int, written: int) -> tuple[Completion, str | None]:
     """Return a completion without counts of tokens that its request cannot take, and the first odd count.
 
     A token is one byte of text at least. Hidden thoughts of a model have their own count in the reply.
@@ -113,18 +113,18 @@ def believe_counts(completion: Completion, body: bytes, *, sent: int, written: i
     if not isinstance(said, Mapping):
         return completion, None if said is None else f"usage: {_shorten(said)}"
     details = said.get("completion_tokens_details")
-    hidden = _count(details.get("reasoning_tokens")) if isinstance(details, Mapping) else None
+    hidden = _parse_count(details.get("reasoning_tokens")) if isinstance(details, Mapping) else None
     limits = sent + TEMPLATE_TOKENS, max(len(body), written) + min(hidden or 0, MOST_HIDDEN)
     odd, counts = list[str](), dict[str, int]()
     for name, limit in zip(COUNTS, limits, strict=True):
-        count = _count(said.get(name))
+        count = _parse_count(said.get(name))
         counts[name] = count if count is not None and count <= limit else 0
         if said.get(name) is not None and counts[name] != count:
             odd.append(f"{name}: {_shorten(said[name]) if count is None else format(count, ',')}")
     return replace(completion, usage=replace(used, **counts)), odd[0] if odd else None
 
 
-def listed_models(body: bytes) -> list[str]:
+def parse_model_list(body: bytes) -> list[str]:
     """Return the names of the models in a list of either layout; none where it is no such list."""
     try:
         reply = _parse(body)
@@ -134,12 +134,12 @@ def listed_models(body: bytes) -> list[str]:
         return []
 
 
-def shows_schema(text: str) -> bool:
+def is_json_reply(text: str) -> bool:
     """Return whether a reply looks like JSON that was asked for, which a prompt never does."""
     return text.lstrip().startswith(("{", "```")) or f'"{SCHEMA_FIELD}"' in text
 
 
-def _choice(text: str, usage: Usage, listed: Mapping[str, float], labels: Sequence[str]) -> Completion:
+def _make_choice(text: str, usage: Usage, listed: Mapping[str, float], labels: Sequence[str]) -> Completion:
     """Return the choice among labels, with the log-probability of each in nats, if one of them is listed.
 
     The spellings of a label (with and without a leading space) are added up. A label that is not listed is less
@@ -149,7 +149,7 @@ def _choice(text: str, usage: Usage, listed: Mapping[str, float], labels: Sequen
     scores = None
     if any(spelt):
         lowest = math.nextafter(min(listed.values()), -math.inf)
-        scores = tuple(_log_sum(values) if values else lowest for values in spelt)
+        scores = tuple(_add_logs(values) if values else lowest for values in spelt)
     return Completion(
         text=text if scores is None else labels[scores.index(max(scores))],
         option_loglikelihoods=scores,
@@ -158,13 +158,13 @@ def _choice(text: str, usage: Usage, listed: Mapping[str, float], labels: Sequen
     )
 
 
-def _log_sum(values: Sequence[float]) -> float:
+def _add_logs(values: Sequence[float]) -> float:
     top = max(values)
     # Spellings of an endpoint that overstates them are together no likelier than certain.
     return min(ROUND_OFF, top + math.log(sum(math.exp(value - top) for value in values)))
 
 
-def _label_in_form(text: str, form: Form) -> str | None:
+def _read_label_in_form(text: str, form: Form) -> str | None:
     """Return the label that a reply in a form consists of; None where it is no such reply. Nothing is guessed."""
     if form != "json_schema":
         return None if form == "plain" else text
@@ -231,7 +231,7 @@ def _read_message(message: Mapping[str, Any], ended: ReplyOutcome | None) -> tup
     return "", "malformed" if "other" in parts else "answered"
 
 
-def _count(value: Any) -> int | None:
+def _parse_count(value: Any) -> int | None:
     """Return a number of tokens; None for anything else: no number, none that is whole, none that a reply can have."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
@@ -247,7 +247,7 @@ def _shorten(value: Any, most: int = 40) -> str:
     return json.dumps(value, ensure_ascii=False)[:most]
 
 
-def _listed_logprobs(logprobs: Any) -> dict[str, float]:
+def _read_listed_logprobs(logprobs: Any) -> dict[str, float]:
     """Return the likeliest first tokens and their log-probabilities, as the chat API or the older one lists them."""
     try:
         if "content" in logprobs:

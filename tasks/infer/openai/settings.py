@@ -14,9 +14,9 @@ from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Argument
 from contrapose.tasks.core.questions import Form
 from contrapose.tasks.infer.asking.endpoint import AskingPace
-from contrapose.tasks.infer.base import PACE, argument_error, read_pace, refuse_unknown, whole_number
-from contrapose.tasks.infer.openai.key import NO_KEY, is_own, read_key
-from contrapose.tasks.infer.openai.vendors import BEARER, OPENAI, OTHER_SERVER, Vendor, vendor_of
+from contrapose.tasks.infer.base import PACE, argument_error, read_pace, read_whole_number, refuse_unknown
+from contrapose.tasks.infer.openai.key import NO_KEY, is_for_openai_key, read_key
+from contrapose.tasks.infer.openai.vendors import BEARER, OPENAI, OTHER_SERVER, Vendor, find_vendor
 
 if TYPE_CHECKING:
     from openai import Omit
@@ -66,7 +66,7 @@ USER_INFO = re.compile(r"//[^/@\s]+@")
 """Name and password in an address, such as that of a proxy."""
 
 
-def arguments_of(vendor: Vendor) -> Mapping[str, Argument]:
+def make_arguments(vendor: Vendor) -> Mapping[str, Argument]:
     """Return the arguments of a vendor's models, with its defaults."""
     defaults = {"concurrency": vendor.concurrency, "timeout": vendor.timeout, "api_key_env": vendor.key}
     if vendor.base_url and vendor is not OPENAI:
@@ -123,7 +123,7 @@ class Settings(AskingPace):
 
 def read_settings(spec: ModelSpec) -> Settings:
     """Return the settings of a model."""
-    vendor = vendor_of(spec)
+    vendor = find_vendor(spec)
     if not spec.name:
         raise ModelError(
             "no model name",
@@ -131,12 +131,12 @@ def read_settings(spec: ModelSpec) -> Settings:
             remedy="Name the model as the endpoint knows it.",
             where=spec.id,
         )
-    refuse_unknown(spec, arguments_of(vendor))
+    refuse_unknown(spec, make_arguments(vendor))
     # Arguments that are read later are refused now.
-    wanted_forms(spec)
+    list_wanted_forms(spec)
     read_switch(spec, "logprobs")
-    base_url, endpoint, offline = base_url_of(spec), _endpoint(spec), read_switch(spec, "offline")
-    length_field = _server(spec, base_url).length_field if endpoint == "chat" else "max_tokens"
+    base_url, endpoint, offline = find_base_url(spec), _find_endpoint(spec), read_switch(spec, "offline")
+    length_field = _find_server(spec, base_url).length_field if endpoint == "chat" else "max_tokens"
     return Settings(
         **read_pace(spec, concurrency=vendor.concurrency, timeout=vendor.timeout),
         address=base_url,
@@ -145,19 +145,19 @@ def read_settings(spec: ModelSpec) -> Settings:
         entra=read_switch(spec, "entra"),
         api_version=str(spec.args.get("api_version") or ""),
         offline=offline,
-        own=is_own(base_url),
+        own=is_for_openai_key(base_url),
         endpoint=endpoint,
-        top_logprobs=whole_number(spec, "top_logprobs", TOP_LOGPROBS, low=2, high=100),
+        top_logprobs=read_whole_number(spec, "top_logprobs", TOP_LOGPROBS, low=2, high=100),
         length_field=str(spec.args.get("max_tokens_field") or length_field),
     )
 
 
-def wanted_forms(spec: ModelSpec) -> tuple[Form, ...]:
+def list_wanted_forms(spec: ModelSpec) -> tuple[Form, ...]:
     """Return the forms in which replies may be held to option letters; no key is needed for that.
 
     The older API knows no schema.
     """
-    forms, chat = _server(spec, base_url_of(spec)).forms, _endpoint(spec) == "chat"
+    forms, chat = _find_server(spec, find_base_url(spec)).forms, _find_endpoint(spec) == "chat"
     known = tuple(form for form in forms if chat or form != "json_schema")
     named = spec.args.get("constrained", "auto")
     if named == "auto":
@@ -171,15 +171,15 @@ def wanted_forms(spec: ModelSpec) -> tuple[Form, ...]:
     return (cast(Form, named),)
 
 
-def _server(spec: ModelSpec, base_url: str) -> Vendor:
+def _find_server(spec: ModelSpec, base_url: str) -> Vendor:
     """Return the vendor whose fields a request has: at another address `openai/…` is asked as other servers are."""
-    vendor = vendor_of(spec)
+    vendor = find_vendor(spec)
     return OTHER_SERVER if vendor is OPENAI and urlsplit(base_url).hostname != OPENAI_HOST else vendor
 
 
-def base_url_of(spec: ModelSpec) -> str:
+def find_base_url(spec: ModelSpec) -> str:
     """Return the address of a model's API, up to and including /v1."""
-    vendor = vendor_of(spec)
+    vendor = find_vendor(spec)
     address = str(spec.args.get("base_url") or vendor.address(spec))
     origin = origin_of(address)
     if origin is None:
@@ -195,7 +195,7 @@ def base_url_of(spec: ModelSpec) -> str:
     return url._replace(netloc=url.netloc.lower(), path=path).geturl()
 
 
-def _endpoint(spec: ModelSpec) -> Literal["chat", "completions"]:
+def _find_endpoint(spec: ModelSpec) -> Literal["chat", "completions"]:
     endpoint = spec.args.get("endpoint", "chat")
     if endpoint not in ("chat", "completions"):
         raise argument_error("endpoint", endpoint, expected="chat or completions")

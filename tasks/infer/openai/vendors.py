@@ -100,7 +100,7 @@ class Vendor:
         raise ModelError(f"{self.name} needs {lacking}", expected=lacking, remedy=remedy, where=spec.id)
 
 
-def azure_path(path: str, spec: ModelSpec) -> str:
+def make_azure_path(path: str, spec: ModelSpec) -> str:
     """Return the path of the v1 API of a resource of Azure, or of a deployment where `api_version` is set."""
     if "/openai/" in f"{path}/":
         path = path[: f"{path}/".index("/openai/")]
@@ -132,7 +132,7 @@ ROWS = (
         notes="ignores response_format and logprobs"),
     Vendor(name="azure", key="AZURE_OPENAI_API_KEY", hosts=NOWHERE, base_env="AZURE_OPENAI_ENDPOINT",
         docs="https://learn.microsoft.com/azure/foundry/openai/api-version-lifecycle", example="my-deployment",
-        key_header="api-key", lists_models=False, length_field="max_completion_tokens", path=azure_path,
+        key_header="api-key", lists_models=False, length_field="max_completion_tokens", path=make_azure_path,
         arguments=AZURE_ARGUMENTS, notes="the model is the name of your deployment"),
     Vendor(name="bedrock", base_url="https://bedrock-runtime.{region}.amazonaws.com/openai/v1",
         key="AWS_BEARER_TOKEN_BEDROCK",
@@ -174,6 +174,6 @@ OTHER_SERVER = VENDORS["vllm"]
 """What `openai/…` with a `base_url` of its own is taken for: such servers know vLLM's fields, or ignore them."""
 
 
-def vendor_of(spec: ModelSpec) -> Vendor:
+def find_vendor(spec: ModelSpec) -> Vendor:
     """Return the vendor that a model id names; that of another package's provider is taken for OpenAI."""
     return VENDORS.get(spec.provider, OPENAI)

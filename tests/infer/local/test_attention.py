@@ -11,7 +11,7 @@ from tiny_model import open_tiny, save_tiny_model
 
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.infer.local import attention
-from contrapose.tasks.infer.local.attention import attending_layers, products
+from contrapose.tasks.infer.local.attention import attend_by_products, find_product_layers
 
 SHAPES = [(1, 1, 1, 16, 16), (3, 4, 1, 147, 169), (2, 4, 2, 40, 40), (2, 6, 6, 33, 50), (1, 8, 2, 200, 201)]
 """Rows, heads, groups, queries and keys."""
@@ -54,7 +54,7 @@ def test_each_query_gets_what_the_definition_says(
 ) -> None:
     monkeypatch.setattr(attention, "SCORES", scores)
     given, mask = numbers(*shape), causal(shape[0], *shape[3:])
-    got = products(*given, mask, scaling=0.3)
+    got = attend_by_products(*given, mask, scaling=0.3)
     assert got.shape == (shape[0], shape[3], shape[1], 16)
     assert got.float().numpy() == pytest.approx(exact(*given, mask, scaling=0.3).numpy(), abs=0.02)
 
@@ -67,7 +67,7 @@ def test_it_is_as_exact_as_the_kernel() -> None:
     query, key, value = given
     same = (part.expand(-1, 4, -1, -1) for part in (key, value))
     kernel = torch.nn.functional.scaled_dot_product_attention(query, *same, attn_mask=mask, scale=0.125)
-    gap = (products(*given, mask, scaling=0.125).float() - expected).abs().mean()
+    gap = (attend_by_products(*given, mask, scaling=0.125).float() - expected).abs().mean()
     assert gap < 1.25 * (kernel.transpose(1, 2).float() - expected).abs().mean()
 
 
@@ -78,8 +78,8 @@ def test_queries_in_any_order_meet_the_keys_that_they_see(monkeypatch: pytest.Mo
     query, key, value = numbers(2, 4, 2, 48, 48)
     mask = causal(2, 48, 48)
     order = torch.randperm(48)[:40]
-    whole = products(query, key, value, mask, scaling=0.25)
-    some = products(query[:, :, order], key, value, mask[:, :, order], scaling=0.25)
+    whole = attend_by_products(query, key, value, mask, scaling=0.25)
+    some = attend_by_products(query[:, :, order], key, value, mask[:, :, order], scaling=0.25)
     assert some.float().numpy() == pytest.approx(whole[:, order].float().numpy(), abs=0.02)
 
 
@@ -88,7 +88,7 @@ def test_a_mask_of_one_row_of_each_head_or_of_finite_numbers_is_added() -> None:
 
     given = numbers(2, 4, 2, 32, 40)
     for mask in (causal(1, 32, 40), torch.randn(2, 4, 32, 40).to(torch.bfloat16)):
-        got = products(*given, mask, scaling=0.25).float()
+        got = attend_by_products(*given, mask, scaling=0.25).float()
         assert got.numpy() == pytest.approx(exact(*given, mask, scaling=0.25).numpy(), abs=0.02)
 
 
@@ -98,7 +98,7 @@ def test_a_query_that_sees_nothing_gets_the_mean_of_all_values() -> None:
     query, key, value = numbers(1, 2, 1, 20, 20)
     mask = causal(1, 20, 20)
     mask[:, :, 0] = torch.finfo(torch.bfloat16).min
-    got = products(query, key, value, mask, scaling=0.25)[0, 0]
+    got = attend_by_products(query, key, value, mask, scaling=0.25)[0, 0]
     assert got.float().numpy() == pytest.approx(value.float().mean(2)[0].expand(2, -1).numpy(), abs=0.01)
 
 
@@ -116,8 +116,8 @@ def test_a_model_attends_by_products_while_it_answers_and_no_other_does(
         open_tiny(tmp_path, dtype="bfloat16"),
     )
     layers: list[Any] = []
-    blocks = attention._blocks
-    monkeypatch.setattr(attention, "_blocks", lambda mask, stacked: layers.append(1) or blocks(mask, stacked))
+    blocks = attention._yield_blocks
+    monkeypatch.setattr(attention, "_yield_blocks", lambda mask, stacked: layers.append(1) or blocks(mask, stacked))
     answers = completions(model, QUESTIONS)
     assert layers
     assert not set(model.model.modules()) & set(attention.IN_USE)
@@ -131,7 +131,7 @@ def test_a_model_attends_by_products_while_it_answers_and_no_other_does(
 
 
 def test_in_float32_the_kernel_attends(tmp_path: Path) -> None:
-    assert attending_layers(open_tiny(save_tiny_model(tmp_path)).model) == []
+    assert find_product_layers(open_tiny(save_tiny_model(tmp_path)).model) == []
 
 
 @pytest.mark.parametrize("name", ["position_bias", "softcap", "dropout", "output_attentions"])

@@ -18,7 +18,7 @@ from contrapose.tasks.core.damage import LOGGER, SUFFIX
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.infer.local import embedded
-from contrapose.tasks.infer.local.embedded import SHA256, Embedded, converted_folder, read_gguf
+from contrapose.tasks.infer.local.embedded import SHA256, Embedded, prepare_copy, read_gguf
 
 SPEC = ModelSpec(id="embedded", args={"device": "cpu", "dtype": "float32"}, generation=Generation(max_new_tokens=2))
 
@@ -42,7 +42,7 @@ def test_it_answers_and_scores() -> None:
 def test_the_quick_tokenizer_gives_the_ids_of_the_general_one() -> None:
     from transformers import AutoTokenizer
 
-    general = AutoTokenizer.from_pretrained(converted_folder())
+    general = AutoTokenizer.from_pretrained(prepare_copy())
     quick = Embedded().open(SPEC).encoder
     for text in ("The sky is blue.\n\n  A. naïve café 东京 🙂", " B", "", "<bos>x"):
         assert quick.prompts([text])[0] == general(text)["input_ids"]
@@ -53,14 +53,14 @@ def test_the_quick_tokenizer_gives_the_ids_of_the_general_one() -> None:
 
 
 def test_the_converted_folder_says_what_it_was_made_from_and_keeps_the_terms() -> None:
-    folder = converted_folder()
+    folder = prepare_copy()
     assert json.loads((folder / "ready.json").read_text())["sha256"] == SHA256
     assert (folder / "NOTICE.md").is_file()
 
 
 def test_other_bytes_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "chunk").write_bytes(b"other")
-    monkeypatch.setattr(embedded, "chunk_paths", lambda: [tmp_path / "chunk"])
+    monkeypatch.setattr(embedded, "find_chunk_paths", lambda: [tmp_path / "chunk"])
     with pytest.raises(ModelError, match="sha256"):
         embedded._assemble(tmp_path / "model.gguf")
 
@@ -99,28 +99,28 @@ def test_a_damaged_model_is_converted_again(
     name: str, damage: Damage | Callable[[Path], None], conversions: list[Path], caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING, LOGGER)
-    folder = embedded.converted_folder()
+    folder = embedded.prepare_copy()
     whole = {path.name: path.read_bytes() for path in folder.iterdir()}
     damage(folder / name)
-    assert embedded.converted_folder() == folder
+    assert embedded.prepare_copy() == folder
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == whole
     # Without its last file it was never finished.
     never_finished = damage == Path.unlink and name == "ready.json"
     assert warned(caplog) == (0 if never_finished else 1)
     assert folder.with_name(folder.name + SUFFIX).is_dir() != never_finished
-    embedded.converted_folder()
+    embedded.prepare_copy()
     assert len(conversions) == 2
 
 
 def test_a_model_of_an_older_version_is_converted_again_without_a_word(
     conversions: list[Path], caplog: pytest.LogCaptureFixture
 ) -> None:
-    folder = embedded.converted_folder()
+    folder = embedded.prepare_copy()
     ready = json.loads((folder / "ready.json").read_text())
     del ready["files"]
     (folder / "ready.json").write_text(json.dumps(ready))
-    embedded.converted_folder()
-    embedded.converted_folder()
+    embedded.prepare_copy()
+    embedded.prepare_copy()
     assert (len(conversions), warned(caplog)) == (2, 0)
 
 

@@ -15,7 +15,7 @@ from contrapose.tasks.core.questions import Question
 from contrapose.tasks.infer.local import fused
 from contrapose.tasks.infer.local.fused import FusedLayers
 from contrapose.tasks.infer.local.huggingface import engine
-from contrapose.tasks.infer.local.rows import Limit
+from contrapose.tasks.infer.local.rows import BatchLimit
 from contrapose.tasks.infer.local.transformer import TransformerModel
 
 QUESTIONS = [
@@ -109,12 +109,12 @@ def test_a_large_norm_is_computed_a_tile_at_a_time(monkeypatch: pytest.MonkeyPat
     import torch
 
     factors, numbers = torch.rand(32), torch.randn(2, 4, 50, 32).transpose(1, 2).to(torch.bfloat16)
-    whole = fused._tiles(factors, 1e-6)(numbers)
+    whole = fused._make_tiled_norm(factors, 1e-6)(numbers)
     monkeypatch.setattr(fused, "TILE", 1000)
-    assert (fused._tiles(factors, 1e-6)(numbers) == whole).all()
+    assert (fused._make_tiled_norm(factors, 1e-6)(numbers) == whole).all()
     expected = torch.nn.functional.rms_norm(numbers.float(), (32,), factors, 1e-6)
     assert whole.float().numpy() == pytest.approx(expected.numpy(), rel=2**-7, abs=1e-6)
-    assert fused._tiles(factors, 1e-6)(numbers[:0]).shape == (0, 50, 4, 32)
+    assert fused._make_tiled_norm(factors, 1e-6)(numbers[:0]).shape == (0, 50, 4, 32)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_a_large_norm_is_computed_a_tile_at_a_time(monkeypatch: pytest.MonkeyPat
 def test_an_activation_is_told_by_what_it_gives(name: str, names: tuple[str, str] | None) -> None:
     from transformers.activations import ACT2FN
 
-    assert fused._activation(ACT2FN[name]) == names
+    assert fused._find_activation(ACT2FN[name]) == names
 
 
 def scaled(module: Any) -> Callable[[Any], Any]:
@@ -199,7 +199,7 @@ def test_only_the_first_answers_are_held_against_the_models_own_layers(
 ) -> None:
     model = open_tiny(save_tiny_model(tmp_path), dtype="bfloat16")
     model.scoring.accelerated = True
-    model.scoring.limit = Limit(tokens=40, wanted=100)
+    model.scoring.limit = BatchLimit(tokens=40, wanted=100)
     plain, norm = model.scoring.forward.compute_alone, model.model.model.norm
     own: list[bool] = []
 

@@ -12,7 +12,7 @@ import pytest
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.infer.local import machine
-from contrapose.tasks.infer.local.machine import FIRST, LAST, placement, search_tokens
+from contrapose.tasks.infer.local.machine import FIRST, LAST, choose_placement, search_batch_tokens
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_torch_is_asked_once_on_a_machine_with_a_processor_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "ACCELERATORS", ())
-    first = placement(ModelSpec(id="embedded"))
+    first = choose_placement(ModelSpec(id="embedded"))
     code = (
         "import sys\n"
         "from contrapose.tasks.infer.local import machine\n"
@@ -56,27 +56,27 @@ def test_torch_is_asked_again_where_its_answer_may_differ(
     folder: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setattr(machine, "ACCELERATORS", ())
-    placement(ModelSpec(id="embedded"))
+    choose_placement(ModelSpec(id="embedded"))
     monkeypatch.setattr(machine, "_ask_torch", lambda device, dtype: {"device": "new", "dtype": "new"})
-    assert placement(ModelSpec(id="embedded"))["device"] != "new"
+    assert choose_placement(ModelSpec(id="embedded"))["device"] != "new"
     changed(name)(monkeypatch, folder)
-    assert placement(ModelSpec(id="embedded"))["device"] == "new"
+    assert choose_placement(ModelSpec(id="embedded"))["device"] == "new"
 
 
 @pytest.mark.parametrize(("argument", "value"), [("dtype", "int3"), ("device", "cuda:77"), ("device", "toaster")])
 def test_what_is_not_there_is_refused_each_time(folder: Path, argument: str, value: str) -> None:
     for _ in range(2):
         with pytest.raises(ModelError, match=f"{argument} '{value}'") as error:
-            placement(ModelSpec(id="embedded", args={argument: value}))
+            choose_placement(ModelSpec(id="embedded", args={argument: value}))
         assert error.value.where == f"model_args.{argument}"
 
 
 def test_tokens_double_until_speed_stops_growing() -> None:
-    assert search_tokens(lambda tokens: max(1.0, tokens / 8192)) == 8192
+    assert search_batch_tokens(lambda tokens: max(1.0, tokens / 8192)) == 8192
 
 
 def test_tokens_double_until_the_last() -> None:
-    assert search_tokens(lambda _: 1.0) == LAST
+    assert search_batch_tokens(lambda _: 1.0) == LAST
 
 
 def test_where_memory_ends_half_of_what_fitted_is_taken() -> None:
@@ -85,8 +85,8 @@ def test_where_memory_ends_half_of_what_fitted_is_taken() -> None:
             raise RuntimeError("MPS backend out of memory")
         return 1.0
 
-    assert search_tokens(seconds) == 4 * FIRST
+    assert search_batch_tokens(seconds) == 4 * FIRST
 
 
 def test_one_slow_size_does_not_end_the_search() -> None:
-    assert search_tokens(lambda tokens: tokens if tokens == 4096 else max(1.0, tokens / 8192)) == 8192
+    assert search_batch_tokens(lambda tokens: tokens if tokens == 4096 else max(1.0, tokens / 8192)) == 8192

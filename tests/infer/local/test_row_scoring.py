@@ -168,7 +168,7 @@ def test_a_layer_that_cannot_be_finished_in_part_is_finished_whole(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = open_tiny(folder)
-    monkeypatch.setattr(passing, "_part_of", lambda value, *_: value)
+    monkeypatch.setattr(passing, "_select_tokens", lambda value, *_: value)
     first, last = tokens_of(model.model.model.layers[0].mlp), tokens_of(model.model.model.layers[-1].mlp)
     assert figures(model, QUESTIONS) == pytest.approx(one_by_one(folder, QUESTIONS), abs=1e-4)
     assert max(last) == max(first)

@@ -7,17 +7,17 @@ from hypothesis import strategies as st
 
 from contrapose.tasks.infer.local.rows import (
     WIDEST,
+    BatchLimit,
     BatchRow,
-    Layout,
-    Limit,
     Query,
-    common_prefix,
+    RowLayout,
+    count_common_tokens,
+    count_padded_tokens,
     pack_batches,
-    padded_size,
-    shared_rows,
+    plan_shared_rows,
 )
 
-LIMIT = Limit(tokens=200, wanted=50)
+LIMIT = BatchLimit(tokens=200, wanted=50)
 TOKENS = st.lists(st.integers(0, 3), min_size=1, max_size=40)
 
 
@@ -27,7 +27,7 @@ def query(owner: int, *ids: int, start: int | None = None) -> Query:
 
 def test_two_orders_of_one_text_share_a_row() -> None:
     article = tuple(range(30))
-    (row,) = shared_rows([[query(0, *article, 1, 2)], [query(1, *article, 2, 1)]], limit=LIMIT)
+    (row,) = plan_shared_rows([[query(0, *article, 1, 2)], [query(1, *article, 2, 1)]], limit=LIMIT)
     assert row.shared == (0, 30)
     assert row.size == 34
 
@@ -35,25 +35,25 @@ def test_two_orders_of_one_text_share_a_row() -> None:
 def test_within_a_row_some_share_more_than_all() -> None:
     article, summary = tuple(range(40)), tuple(range(50, 70))
     queries = [query(0, *article, 1), query(1, *article, *summary, 2), query(2, *article, *summary, 3)]
-    (row,) = shared_rows([[each] for each in queries], limit=LIMIT)
+    (row,) = plan_shared_rows([[each] for each in queries], limit=LIMIT)
     assert row.shared == (0, 40, 60)
     assert row.size == 40 + 1 + 20 + 1 + 1
 
 
 def test_texts_that_share_little_stay_apart() -> None:
     one, other = [query(0, 9, *range(30))], [query(1, 9, *range(30, 60))]
-    assert len(shared_rows([one, other], limit=LIMIT)) == 2
+    assert len(plan_shared_rows([one, other], limit=LIMIT)) == 2
 
 
 def test_sharing_never_makes_a_row_larger_than_a_batch() -> None:
     groups = [[query(owner, *range(90), owner)] for owner in range(100)]
-    assert all(row.size <= 100 for row in shared_rows(groups, limit=Limit(tokens=100, wanted=1000)))
+    assert all(row.size <= 100 for row in plan_shared_rows(groups, limit=BatchLimit(tokens=100, wanted=1000)))
 
 
 def test_a_row_stays_narrow_where_a_batch_is_large() -> None:
     text = tuple(range(1000))
     groups = [[query(owner, *text, *[owner + 2000] * 20)] for owner in range(200)]
-    rows = shared_rows(groups, limit=Limit(tokens=1 << 30, wanted=1000))
+    rows = plan_shared_rows(groups, limit=BatchLimit(tokens=1 << 30, wanted=1000))
     assert 1 < len(rows) < 10
     assert max(row.size for row in rows) <= WIDEST
 
@@ -69,18 +69,18 @@ def test_a_row_without_its_answered_questions_still_shares() -> None:
 
 def test_the_common_prefix_ends_before_the_first_wanted_place() -> None:
     queries = [query(0, 1, 2, 3, 4, start=1), query(1, 1, 2, 3, 5)]
-    assert common_prefix(queries, least=1) == 1
-    assert common_prefix(queries, least=2) == 0
-    assert common_prefix(queries[:1], least=0) == 0
+    assert count_common_tokens(queries, least=1) == 1
+    assert count_common_tokens(queries, least=2) == 0
+    assert count_common_tokens(queries[:1], least=0) == 0
 
 
 @given(st.lists(TOKENS, min_size=1, max_size=30))
 def test_batches_hold_every_query_once_within_the_limit(texts: list[list[int]]) -> None:
     groups = [[query(owner, *ids)] for owner, ids in enumerate(texts)]
-    plan = list(pack_batches(shared_rows(groups, limit=LIMIT), LIMIT))
+    plan = list(pack_batches(plan_shared_rows(groups, limit=LIMIT), LIMIT))
     owners = sorted(owner for batch in plan for row in batch for owner in row.owners)
     assert owners == list(range(len(texts)))
-    assert all(len(batch) == 1 or padded_size(batch) <= LIMIT.tokens for batch in plan)
+    assert all(len(batch) == 1 or count_padded_tokens(batch) <= LIMIT.tokens for batch in plan)
 
 
 @given(st.lists(TOKENS, min_size=1, max_size=20))
@@ -93,9 +93,9 @@ def test_a_row_reads_a_token_once_for_each_beginning_of_its_sorted_queries(texts
 @given(st.lists(TOKENS, min_size=1, max_size=20), st.booleans(), st.booleans())
 def test_every_wanted_place_of_a_layout_sees_its_query(texts: list[list[int]], ordered: bool, apart: bool) -> None:
     queries = [query(owner, 8, 9, *ids) for owner, ids in enumerate(sorted(texts) if ordered else texts)]
-    common = common_prefix(queries, least=1) if apart else 0
+    common = count_common_tokens(queries, least=1) if apart else 0
     row = BatchRow.from_queries(queries)
-    layout = Layout.from_row(row, common)
+    layout = RowLayout.from_row(row, common)
     seen = {
         column: [*branch.before, *range(branch.begin, column + 1)]
         for branch in layout.branches
@@ -109,5 +109,5 @@ def test_every_wanted_place_of_a_layout_sees_its_query(texts: list[list[int]], o
 
 def test_a_number_of_prompts_limits_a_batch() -> None:
     groups = [[query(owner, owner)] for owner in range(7)]
-    limit = Limit(tokens=1 << 20, wanted=1000, prompts=3)
-    assert [len(batch) for batch in pack_batches(shared_rows(groups, limit=limit), limit)] == [3, 3, 1]
+    limit = BatchLimit(tokens=1 << 20, wanted=1000, prompts=3)
+    assert [len(batch) for batch in pack_batches(plan_shared_rows(groups, limit=limit), limit)] == [3, 3, 1]

@@ -16,7 +16,7 @@ from contrapose.tasks.config.model_spec import Generation, ModelSpec
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Completion
 from contrapose.tasks.infer.local.huggingface import HuggingFace
-from contrapose.tasks.infer.local.replies import Sampler, draw, gumbel, nucleus, seed, splitmix
+from contrapose.tasks.infer.local.replies import Sampler, draw_tokens, keep_nucleus, make_gumbel_noise, seed, splitmix
 from contrapose.tasks.infer.local.transformer import TransformerModel
 
 PROMPTS = ["the sky is", "it was not red and so the sky is blue", "a", "in the sky it is green , on and on"]
@@ -115,7 +115,7 @@ def test_first_tokens_come_as_often_as_the_model_says(folder: Path, temperature:
 def test_tokens_beyond_the_candidates_come_as_often_as_they_should(spread: float) -> None:
     scores = torch.randn(1600, generator=torch.Generator().manual_seed(1)).sort(descending=True).values * spread
     keys = torch.tensor(seeds(3000)).unsqueeze(-1)
-    drawn = draw(scores.expand(len(keys), -1), keys).flatten()
+    drawn = draw_tokens(scores.expand(len(keys), -1), keys).flatten()
     # Single tokens are too rare to be counted: groups of neighbours, the last six beyond the candidates.
     shares = scores.softmax(-1).unflatten(0, (16, 100)).sum(-1)
     assert agree((drawn // 100).tolist(), shares)
@@ -133,11 +133,11 @@ def test_steps_are_drawn_apart() -> None:
 def test_the_nucleus_is_that_of_transformers(top_p: float, looked_at: int) -> None:
     scores = torch.randn(20, 3000, generator=torch.Generator().manual_seed(2)) * 3
     wanted = TopPLogitsWarper(top_p)(None, scores)
-    assert torch.equal(nucleus(scores, top_p, looked_at=looked_at), wanted)
+    assert torch.equal(keep_nucleus(scores, top_p, looked_at=looked_at), wanted)
 
 
 def test_equally_likely_tokens_share_their_fate() -> None:
-    kept = nucleus(torch.tensor([[1.0, 2.0, 1.0, 0.0]]), 0.7)
+    kept = keep_nucleus(torch.tensor([[1.0, 2.0, 1.0, 0.0]]), 0.7)
     assert kept.isfinite().tolist() == [[True, True, True, False]]
 
 
@@ -159,4 +159,6 @@ def test_the_generator_gives_its_published_numbers() -> None:
 
 def test_the_noise_of_a_token_does_not_depend_on_the_tokens_beside_it() -> None:
     keys = torch.tensor([[seed("a")], [seed("b")]])
-    assert torch.equal(gumbel(keys[1:], torch.tensor([7, 3])), gumbel(keys, torch.arange(8))[1:, [7, 3]])
+    assert torch.equal(
+        make_gumbel_noise(keys[1:], torch.tensor([7, 3])), make_gumbel_noise(keys, torch.arange(8))[1:, [7, 3]]
+    )

@@ -15,7 +15,7 @@ from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.local.huggingface import HuggingFace
-from contrapose.tasks.infer.local.rows import Limit
+from contrapose.tasks.infer.local.rows import BatchLimit
 from contrapose.tasks.infer.local.transformer import TransformerModel
 
 PROMPTS = ["the sky is", "it was not red and so the sky is blue", "a", "in the sky it is green , on and on"]
@@ -44,7 +44,7 @@ def likelihoods(model: TransformerModel, question: Question) -> tuple[float, ...
 
 def test_more_replies_are_written_together_than_prompts_are_read(folder: Path) -> None:
     model = open_tiny(folder)
-    model.limit = Limit(tokens=100, wanted=100, replies=200)
+    model.limit = BatchLimit(tokens=100, wanted=100, replies=200)
     batches: list[int] = []
     model.model.register_forward_pre_hook(
         lambda _, __, named: batches.append(len(named["input_ids"])), with_kwargs=True
