@@ -28,7 +28,7 @@ from contrapose.tasks.infer.meter import Meter, count_on, current_meter, doing
 from contrapose.tasks.infer.team import TeamBudget, reporting
 from contrapose.tasks.infer.thoughts import begin_within_thoughts, note_cut_off
 from contrapose.tasks.language.replies.cut_off import is_thought_alone
-from contrapose.tasks.probes.reader_questions import agreement
+from contrapose.tasks.probes.reader_questions import count_agreed
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.engine import identity_of_store
 from contrapose.tasks.tables.table import Table, read, read_rows, write
@@ -180,8 +180,8 @@ def ask_about(
     return {
         **asked,
         "answered": len(said),
-        "read": agreement(cases, said),
-        "made_up": agreement(cases, said, made_up=True),
+        "read": count_agreed(cases, said),
+        "made_up": count_agreed(cases, said, made_up=True),
     }
 
 

@@ -9,7 +9,7 @@ from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.policy import room_task
 from contrapose.tasks.core.records import Case, Likelihoods
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.perturb.cases import build_cases, drawn_besides
+from contrapose.tasks.perturb.cases import build_cases, draw_further_ids
 from contrapose.tasks.perturb.wordings import assign_wordings
 from contrapose.tasks.tables.columnar import schema_of
 from contrapose.tasks.tables.table import ROWS, Table, batches, iterate, join_tables, read_rows, write
@@ -18,7 +18,7 @@ from contrapose.tasks.tables.table import ROWS, Table, batches, iterate, join_ta
 @room_task("perturb", by_name={"probes": "{plan.test}"}, run_name="perturb {plan.test}")
 def perturb(plan: Plan, samples: Table, seed: int, likelihoods: Likelihoods) -> Table:
     """Make the cases of one test."""
-    drawn = drawn_besides(_ids(samples), plan, seed=seed, likelihoods=likelihoods)
+    drawn = draw_further_ids(_ids(samples), plan, seed=seed, likelihoods=likelihoods)
     records, wordings = iterate(samples, probe(plan.test).sample_type), assign_wordings(_ids(samples), plan, seed=seed)
     cases = build_cases(records, plan, seed=seed, likelihoods=likelihoods, besides=drawn, wordings=wordings)
     return write(cases, Case)
@@ -48,7 +48,7 @@ def perturb_portion(
 @room_task("draw samples for a further question", by_name={"probes": "{plan.test}"}, run_name="draw for {plan.test}")
 def draw_besides(plan: Plan, samples: Table, seed: int, likelihoods: Likelihoods) -> list[str]:
     """Ids of the samples that are asked a further question, where their cases are made in portions."""
-    return sorted(drawn_besides(_ids(samples), plan, seed=seed, likelihoods=likelihoods))
+    return sorted(draw_further_ids(_ids(samples), plan, seed=seed, likelihoods=likelihoods))
 
 
 @room_task("draw wordings", by_name={"probes": "{plan.test}"}, run_name="draw wordings of {plan.test}")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from contrapose.tasks.config.plan import Plan
-from contrapose.tasks.probes.base import rng_for
+from contrapose.tasks.probes.base import make_sample_rng
 from contrapose.tasks.probes.prompt_settings import PromptSettings
 
 Assigned = Mapping[str, tuple[int, ...]]
 """Sample ids to the numbers of their wordings, from 1."""
 
 
-def wordings_in(plan: Plan) -> tuple[int, int]:
+def count_wordings(plan: Plan) -> tuple[int, int]:
     """Return how many wordings a test has, and how many of them ask each sample."""
     settings = plan.probe_settings
     if not isinstance(settings, PromptSettings):
@@ -20,11 +20,11 @@ def wordings_in(plan: Plan) -> tuple[int, int]:
     return settings.wording_count, min(settings.wordings_each, settings.wording_count)
 
 
-def preferred_wordings(sample_id: str, plan: Plan, *, seed: int) -> list[int]:
+def order_wordings(sample_id: str, plan: Plan, *, seed: int) -> list[int]:
     """Return all wordings of a test in the order that a sample would choose: by seed, sample and test alone."""
-    count, _ = wordings_in(plan)
+    count, _ = count_wordings(plan)
     order = list(range(1, count + 1))
-    rng_for(seed, sample_id, f"{plan.test}/wordings").shuffle(order)
+    make_sample_rng(seed, sample_id, f"{plan.test}/wordings").shuffle(order)
     return order
 
 
@@ -34,15 +34,15 @@ def assign_wordings(ids: Iterable[str], plan: Plan, *, seed: int) -> Assigned:
     Every wording gets an equal share of the samples, within one. A sample gets what it prefers, unless that is full:
     with more samples, or fewer, most keep their wordings, and so their answers.
     """
-    count, share = wordings_in(plan)
+    count, share = count_wordings(plan)
     if count == 1:
         return {}
-    orders = {name: preferred_wordings(name, plan, seed=seed) for name in ids}
+    orders = {name: order_wordings(name, plan, seed=seed) for name in ids}
     least, over = divmod(len(orders) * share, count)
-    larger = preferred_wordings("", plan, seed=seed)[:over]
+    larger = order_wordings("", plan, seed=seed)[:over]
     room = {number: least + (number in larger) for number in range(1, count + 1)}
     assigned: dict[str, list[int]] = {}
-    for name in sorted(orders, key=lambda name: rng_for(seed, name, plan.test).random()):
+    for name in sorted(orders, key=lambda name: make_sample_rng(seed, name, plan.test).random()):
         own = assigned[name] = [number for number in orders[name] if room[number]][:share]
         for number in own:
             room[number] -= 1

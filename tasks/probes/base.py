@@ -17,9 +17,9 @@ from pydantic import Field, FiniteFloat
 from contrapose.tasks.core.errors import ConfigError, suggest_name
 from contrapose.tasks.core.records import Case, FollowUp, Likelihoods, Sample, Score, Side, TextSample, Trial
 from contrapose.tasks.core.user_settings import UserSettings
-from contrapose.tasks.probes.known_errors import Measured
+from contrapose.tasks.probes.known_errors import MeasuredErrors
 from contrapose.tasks.probes.panels import Picture
-from contrapose.tasks.probes.values import Guess, all_or_nothing
+from contrapose.tasks.probes.values import GuessedRate, all_or_nothing
 
 Embed = Callable[[Sequence[str]], np.ndarray]
 """Texts to unit vectors, shape (n, dimensions), float32."""
@@ -183,7 +183,7 @@ class Probe(Protocol):
     """Source of the default gate; empty where nothing justifies it, and reports say so."""
     without_choice: ClassVar[tuple[str, ...]] = ()
     """Figures that count the pairs of orders that lack a choice in one of them; none where no orders are compared."""
-    reader_errors: ClassVar[Sequence[Measured]] = ()
+    reader_errors: ClassVar[Sequence[MeasuredErrors]] = ()
     """Known errors of the rules that read its replies; empty where none are read for a choice."""
     controlled: ClassVar[bool] = False
     """Whether controls are asked where the run does not say."""
@@ -237,7 +237,7 @@ class Probe(Protocol):
     def case(self, sample: Sample, **fields: Any) -> Case:
         """Return a case with the fields that sample and probe decide; a changed text needs its `confidence`."""
         if fields.get("perturbed") is not None and not fields.get("confidence"):
-            raise missing_confidence(f"probe {self.name}, sample {sample.id}")
+            raise make_confidence_error(f"probe {self.name}, sample {sample.id}")
         return Case(
             id=f"{self.name}/{sample.id}",
             sample_id=sample.id,
@@ -309,7 +309,7 @@ class Probe(Protocol):
         """Return counts, p values and the like over the results of one run. Controls are never passed in."""
         return {}
 
-    def guessed_rate(self, results: pd.DataFrame) -> Guess | None:
+    def guessed_rate(self, results: pd.DataFrame) -> GuessedRate | None:
         """Return the pass rate of guesses with the model's own habits, such as its share of ties; None: unknown.
 
         Or that of one constant answer. Chance is at least this. The results are those of cases and controls.
@@ -335,12 +335,12 @@ class Probe(Protocol):
         return []
 
 
-def missing_confidence(where: str) -> ConfigError:
+def make_confidence_error(where: str) -> ConfigError:
     """Return the error for a changed text without a confidence."""
     return ConfigError("no confidence", expected="high or medium", remedy="Say how sure the change is.", where=where)
 
 
-def rng_for(seed: int, sample_id: str, probe: str) -> random.Random:
+def make_sample_rng(seed: int, sample_id: str, probe: str) -> random.Random:
     """Return a generator that depends only on its arguments: same case in any order, on any machine."""
     digest = hashlib.sha256(f"{seed}\x00{sample_id}\x00{probe}".encode()).digest()
     return random.Random(int.from_bytes(digest[:16], "big"))

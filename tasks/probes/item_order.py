@@ -26,9 +26,9 @@ from contrapose.tasks.probes.base import (
     letter_options,
 )
 from contrapose.tasks.probes.choices import right_rate
-from contrapose.tasks.probes.orders.item_places import ItemFigures, Order, details_of, place_columns
-from contrapose.tasks.probes.own_prompt import default_prompt, render_prompt
-from contrapose.tasks.probes.prompt_settings import refuse_hidden, refuse_unlabelled
+from contrapose.tasks.probes.orders.item_places import ItemFigures, Order, make_place_columns, make_place_details
+from contrapose.tasks.probes.own_prompt import render_built_in, render_prompt
+from contrapose.tasks.probes.prompt_settings import refuse_hidden_parts, refuse_unlabelled_options
 from contrapose.tasks.probes.values import numbers
 
 DRAWN = 3
@@ -169,7 +169,7 @@ class ItemOrder(ItemFigures):
         """Compare the given order with each of the others that the settings ask for."""
         sample = replace(sample, options=()) if settings.asks_openly else sample
         labels = settings.first_labels(len(sample.options))
-        refuse_unlabelled(len(sample.options), labels, where=f"{self.where}.labels, sample {sample.id}")
+        refuse_unlabelled_options(len(sample.options), labels, where=f"{self.where}.labels, sample {sample.id}")
         fields = self.scoring_fields(sample, settings, likelihoods)
         reason = _skip_reason(sample) or ("no_options" if fields["scorer"] == "choice" and not sample.options else None)
         base = self.case(
@@ -196,7 +196,7 @@ class ItemOrder(ItemFigures):
                     remedy="Add {{ items }} to the template, without filters.",
                     where=f"{self.where}.prompt",
                 )
-            shown, details = f"{settings.join_items(moved.items)}\n\n{sample.text}", details_of(sample, order)
+            shown, details = f"{settings.join_items(moved.items)}\n\n{sample.text}", make_place_details(sample, order)
             changed = replace(base, id=f"{base.id}/{number}", perturbed=shown, perturbed_prompt=prompt)
             cases.append(replace(changed, confidence="high", details={**base.details, **details}))
         return cases
@@ -205,7 +205,7 @@ class ItemOrder(ItemFigures):
         self, case: Case, sample: ItemSample, settings: ItemOrderSettings, *, rng: random.Random
     ) -> Case | None:
         """Introduce the same order in other words; None where a prompt of one's own has no other words."""
-        own = introduction_in(settings.wording)
+        own = choose_introduction(settings.wording)
         words = rng.choice([other for other in (INTRODUCTION, *OTHER_WORDS) if other != own])
         before, after = (f"{said}\n\n{case.original}" for said in (own, words))
         if settings.prompt is not None:
@@ -216,7 +216,7 @@ class ItemOrder(ItemFigures):
             return None
         if settings.prompt is not None:
             before, after = case.original_prompt, prompt
-        details = {**case.details, **details_of(asked, tuple(range(len(sample.items))))}
+        details = {**case.details, **make_place_details(asked, tuple(range(len(sample.items))))}
         return control_of(replace(case, original=before), perturbed=after, prompt=prompt, details=details)
 
     def _prompt(self, sample: ItemSample, settings: ItemOrderSettings, *, introduction: str | None = None) -> str:
@@ -224,11 +224,11 @@ class ItemOrder(ItemFigures):
         shown = {"items": settings.join_items(sample.items), "context": (sample.context or "").strip()}
         if settings.prompt is None:
             block = letter_options(sample.options) if sample.options else ""
-            said = introduction or introduction_in(settings.wording)
+            said = introduction or choose_introduction(settings.wording)
             own = {"introduction": said, "text": sample.text, "options": block}
-            return default_prompt("item_order", shown | own, wording=settings.wording, where=self.where)
+            return render_built_in("item_order", shown | own, wording=settings.wording, where=self.where)
         where = f"{self.where}.prompt"
-        refuse_hidden(sample, settings.prompt, names=("context",), where=f"{where}, sample {sample.id}")
+        refuse_hidden_parts(sample, settings.prompt, names=("context",), where=f"{where}, sample {sample.id}")
         options = label_options(sample.options, settings.first_labels(len(sample.options)))
         return render_prompt(settings.prompt, shown | {"text": sample.text.strip(), "options": options}, where=where)
 
@@ -236,7 +236,7 @@ class ItemOrder(ItemFigures):
         """Score each trial by its case's scorer; it passes when the answer stayed."""
         scores = super().score(trials, settings, embed=embed)
         return [
-            replace(score, columns={**score.columns, **place_columns(trial, score.columns)})
+            replace(score, columns={**score.columns, **make_place_columns(trial, score.columns)})
             for trial, score in zip(trials, scores, strict=True)
         ]
 
@@ -247,7 +247,7 @@ class ItemOrder(ItemFigures):
         return right_rate(results, kept, *right, wanted=settings.min_right_rate, least=HALF)
 
 
-def introduction_in(wording: int) -> str:
+def choose_introduction(wording: int) -> str:
     """Return what introduces a list in one of our own wordings, by number from 1."""
     return (INTRODUCTION, *OTHER_WORDS)[(wording - 1) % (1 + len(OTHER_WORDS))]
 

@@ -14,8 +14,8 @@ from contrapose.tasks.core.records import READ_BY, AnswerPair, Case, Likelihoods
 from contrapose.tasks.probes.base import Column, Criterion, Proportion, Value
 from contrapose.tasks.probes.orders import two_figures
 from contrapose.tasks.probes.orders.judge_figures import JudgeFigures
-from contrapose.tasks.probes.orders.two_orders import ComparedTexts, Read, TwoOrdersSettings, verdict_of
-from contrapose.tasks.probes.orders.verdicts import AsksJudge, VerdictSettings, kind_of_reply
+from contrapose.tasks.probes.orders.two_orders import ComparedTexts, ReadReplies, TwoOrdersSettings, name_choice
+from contrapose.tasks.probes.orders.verdicts import JudgeProbe, VerdictSettings, classify_reply
 
 
 class JudgeOrderSettings(VerdictSettings, TwoOrdersSettings):
@@ -39,7 +39,7 @@ class JudgeOrderSettings(VerdictSettings, TwoOrdersSettings):
         return self if self.min_right_rate is not None else self.model_copy(update={"min_right_rate": gate})
 
 
-class JudgeOrder(JudgeFigures, AsksJudge):
+class JudgeOrder(JudgeFigures, JudgeProbe):
     """Ask a judge which of two answers is better, in both orders; people may have said which one is."""
 
     name: ClassVar[str] = "judge_order"
@@ -121,14 +121,14 @@ class JudgeOrder(JudgeFigures, AsksJudge):
             for case in cases
         ]
 
-    def outcome(self, trial: Trial, read: Read, settings: JudgeOrderSettings) -> str:
+    def outcome(self, trial: Trial, read: ReadReplies, settings: JudgeOrderSettings) -> str:
         """Return both choices, `tied` or `tied_once`, or why there are not two verdicts: `refused` or `unparsed`.
 
         An empty reply is open: it may be a judge that was given too few tokens.
         """
-        if "refusal" in (kind_of_reply(trial.expected, read.first), kind_of_reply(trial.actual, read.second)):
+        if "refusal" in (classify_reply(trial.expected, read.first), classify_reply(trial.actual, read.second)):
             return "refused"
-        first, second = verdict_of(read.first), verdict_of(read.second)
+        first, second = name_choice(read.first), name_choice(read.second)
         if first is None or second is None:
             return "unparsed"
         ties = (first, second).count("tie")
@@ -140,13 +140,13 @@ class JudgeOrder(JudgeFigures, AsksJudge):
             return "The same answer was chosen in both orders."
         return super().explain(outcome, trial)
 
-    def score_case(self, trial: Trial, read: Read, settings: JudgeOrderSettings) -> Score:
+    def score_case(self, trial: Trial, read: ReadReplies, settings: JudgeOrderSettings) -> Score:
         """Score a pair, with what each reply says and whose answer the better one is: none where neither is better."""
         score, details, writer = super().score_case(trial, read, settings), trial.case.details, settings.writer
         own = [writer is not None and details.get(name) == writer for name in ("better_by", "worse_by")]
         columns: dict[str, Value] = {
-            "said": kind_of_reply(trial.expected, read.first),
-            "swapped_said": kind_of_reply(trial.actual, read.second),
+            "said": classify_reply(trial.expected, read.first),
+            "swapped_said": classify_reply(trial.actual, read.second),
             "right_is_own": own[0] if own[0] != own[1] else None,
         }
         if details.get("preferred") != "better":

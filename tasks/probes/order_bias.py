@@ -84,7 +84,7 @@ class OrderBias(TwoOrders):
         """Score trials as every test of two orders does; a case also has LangTest's verdict on the same replies."""
         scores = super().score(trials, settings, embed=embed)
         cases = [trial for trial in trials if not trial.case.control]
-        passed = iter(langtest_verdicts(cases, threshold=settings.similarity_threshold, embed=embed))
+        passed = iter(compute_langtest_verdicts(cases, threshold=settings.similarity_threshold, embed=embed))
         return [
             score if trial.case.control else replace(score, columns={**score.columns, "langtest_pass": next(passed)})
             for trial, score in zip(trials, scores, strict=True)
@@ -98,13 +98,13 @@ _BOTH = re.compile(r"(?:Answer|Summary) (?:A or B|B or A|A and B|B and A)|Both",
 _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
-def langtest_verdicts(trials: Sequence[Trial], *, threshold: float, embed: Embed) -> list[bool | None]:
+def compute_langtest_verdicts(trials: Sequence[Trial], *, threshold: float, embed: Embed) -> list[bool | None]:
     """Return whether LangTest 2.7 passes each pair of replies: by letter patterns, then by embeddings.
 
     None where a reply is missing or may not be embedded.
     Source: LangTest 2.7.0, `FactualitySample._is_eval` in langtest/utils/custom_types/sample.py.
     """
-    doubts = [langtest_doubts(trial.expected.text, trial.actual.text) for trial in trials]
+    doubts = [list_langtest_doubts(trial.expected.text, trial.actual.text) for trial in trials]
     pairs = [
         (reply, trial.case.options[0])
         for trial, replies in zip(trials, doubts, strict=True)
@@ -123,7 +123,7 @@ def langtest_verdicts(trials: Sequence[Trial], *, threshold: float, embed: Embed
     return verdicts
 
 
-def langtest_doubts(first: str | None, second: str | None) -> Sequence[str | None] | None:
+def list_langtest_doubts(first: str | None, second: str | None) -> Sequence[str | None] | None:
     """Return the replies without the right letter, on which embeddings decide; None where the pair fails anyway."""
     if first is None or second is None:
         return (None,)
@@ -134,12 +134,12 @@ def langtest_doubts(first: str | None, second: str | None) -> Sequence[str | Non
     for words in (reply.translate(_WITHOUT_PUNCTUATION) for reply in (first, second)):
         if _BOTH.search(words) or all(named.search(words) for named in _NAMED.values()):
             return None
-    if _names("b", first) or _names("a", second):
+    if _is_letter_named("b", first) or _is_letter_named("a", second):
         return None
-    return [reply for letter, reply in (("a", first), ("b", second)) if not _names(letter, reply)]
+    return [reply for letter, reply in (("a", first), ("b", second)) if not _is_letter_named(letter, reply)]
 
 
-def _names(letter: str, reply: str) -> bool:
+def _is_letter_named(letter: str, reply: str) -> bool:
     """Return whether LangTest finds a letter in a reply."""
     alone = "".join(filter(str.isalnum, reply)).lower() == letter
     return bool(alone or _NAMED[letter].search(reply.translate(_WITHOUT_PUNCTUATION)) or _FIRST[letter].match(reply))

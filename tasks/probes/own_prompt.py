@@ -40,7 +40,7 @@ def check_field(path: str) -> None:
         raise ValueError(f"path {path!r} with an empty name; expected names of fields, parted by points")
 
 
-def field_in(reply: str, path: str) -> str | None:
+def read_field(reply: str, path: str) -> str | None:
     """Return what a field of the reply says: a text, a number as it is written, or `true` and `false`.
 
     Where several objects hold the field, the last one counts: a reply may quote the form that it was asked for. None
@@ -51,7 +51,7 @@ def field_in(reply: str, path: str) -> str | None:
         return None
     field: str | None = None
     last = -1
-    for value, start, end in _objects(reply):
+    for value, start, end in _yield_objects(reply):
         for step in path.split(".") if value is not None else ():
             if not isinstance(value, Mapping) or step not in value:
                 break
@@ -66,10 +66,10 @@ def field_in(reply: str, path: str) -> str | None:
     return field
 
 
-def _objects(text: str) -> Iterator[tuple[Any, int, int]]:
+def _yield_objects(text: str) -> Iterator[tuple[Any, int, int]]:
     """Yield each outer object with its start and end, None for a broken one; each sign is read twice at most."""
     decoder = json.JSONDecoder(
-        object_pairs_hook=_without_doubles, parse_int=str, parse_float=str, parse_constant=str, strict=False
+        object_pairs_hook=_blank_repeated_names, parse_int=str, parse_float=str, parse_constant=str, strict=False
     )
     place = 0
     while (begins := _BEGINS.search(text, place)) is not None:
@@ -87,7 +87,7 @@ def _objects(text: str) -> Iterator[tuple[Any, int, int]]:
         yield value, start, place
 
 
-def _without_doubles(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+def _blank_repeated_names(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object in which a name that stands twice says nothing."""
     often = Counter(name for name, _ in pairs)
     return {name: value if often[name] == 1 else None for name, value in pairs}
@@ -116,7 +116,7 @@ LONGEST_LABEL = 100
 
 
 @lru_cache(maxsize=1)
-def _environment() -> Environment:
+def _make_environment() -> Environment:
     """Return Jinja's sandbox, with few filters and no functions."""
     from jinja2 import StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -180,16 +180,16 @@ def check_template(template: str, *, known: Sequence[str], needed: Sequence[str]
         raise ValueError(f"{len(template):,} characters; expected at most {LONGEST_TEMPLATE:,}")
     try:
         for _, part in split_messages(template):
-            for node in _environment().parse(part).find_all(nodes.Node):
+            for node in _make_environment().parse(part).find_all(nodes.Node):
                 if (kind := type(node).__name__) not in PARTS:
                     raise ValueError(f"{kind} in line {node.lineno}; expected names, conditions and filters alone")
             # Only now: what is compiled is computed as far as it can be.
-            _template(part)
+            _compile_template(part)
     except TemplateError as error:
         line = getattr(error, "lineno", None)
         place = f" in line {line}" if line else ""
         raise ValueError(f"{error.message or type(error).__name__}{place}; expected a template of Jinja2") from error
-    names = names_in(template)
+    names = list_template_names(template)
     if unknown := sorted(names - set(known)):
         raise ValueError(f"{{{{ {unknown[0]} }}}}; expected one of {', '.join(known)}")
     if missing := [name for name in needed if name not in names]:
@@ -198,21 +198,21 @@ def check_template(template: str, *, known: Sequence[str], needed: Sequence[str]
 
 
 @lru_cache(maxsize=128)
-def _template(text: str) -> Template:
-    return _environment().from_string(text)
+def _compile_template(text: str) -> Template:
+    return _make_environment().from_string(text)
 
 
 @lru_cache(maxsize=32)
-def names_in(template: str) -> frozenset[str]:
+def list_template_names(template: str) -> frozenset[str]:
     """Return the names that a template uses."""
     from jinja2 import meta
 
-    parts = (_environment().parse(part) for _, part in split_messages(template))
+    parts = (_make_environment().parse(part) for _, part in split_messages(template))
     return frozenset[str]().union(*map(meta.find_undeclared_variables, parts))
 
 
 @lru_cache(maxsize=8)
-def built_in_wordings(name: str) -> tuple[str, ...]:
+def load_built_in_wordings(name: str) -> tuple[str, ...]:
     """Return our own prompt of that name in all its wordings, the usual one first: `text`, or that of a test."""
     import yaml
 
@@ -221,9 +221,9 @@ def built_in_wordings(name: str) -> tuple[str, ...]:
     return (folder.joinpath(f"{name}.j2").read_text(encoding="utf-8"), *further.get(name, ()))
 
 
-def default_prompt(name: str, values: Mapping[str, Any], *, wording: int = 1, where: str) -> str:
+def render_built_in(name: str, values: Mapping[str, Any], *, wording: int = 1, where: str) -> str:
     """Return our own prompt of that name for some values, in one of its wordings by number from 1."""
-    return refuse_chat_in_text(_template(built_in_wordings(name)[wording - 1]).render(values), where=where)
+    return refuse_chat_in_text(_compile_template(load_built_in_wordings(name)[wording - 1]).render(values), where=where)
 
 
 def render_prompt(template: str, values: Mapping[str, str], *, where: str, strip: bool = True) -> str:
@@ -236,7 +236,7 @@ def render_prompt(template: str, values: Mapping[str, str], *, where: str, strip
         contents = [(role, render_prompt(part, values, where=where)) for role, part in parts]
         return Chat(messages=tuple(Message(role=role, content=content) for role, content in contents)).prompt  # type: ignore[typeddict-item]
     try:
-        prompt = _template(parts[0][1]).render(values)
+        prompt = _compile_template(parts[0][1]).render(values)
     except KeyError as error:
         observed = f"the template needs {{{{ {error.args[0]} }}}}, which this sample does not have"
         remedy = f"Write {{% if {error.args[0]} %}} around it, or remove the sample."
@@ -326,7 +326,7 @@ class OwnLabels:
             if self.field is None:
                 named = [match[1] or "" for match in find_labels(reply[-LAST:], self.labels, self.pattern)]
             else:
-                named = [field_in(reply, self.field) or ""]
+                named = [read_field(reply, self.field) or ""]
         except TimeoutError:
             return None
         names = {label.strip().casefold() for label in named}

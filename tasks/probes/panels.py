@@ -102,14 +102,14 @@ def shares(counts: Mapping[str, int]) -> tuple[PanelShare, ...]:
     return tuple(PanelShare(name=name, count=count, total=total) for name, count in counts.items())
 
 
-def figure_quantity(outcome: Outcome, name: str, *, is_change: bool = False) -> Quantity | None:
+def get_quantity(outcome: Outcome, name: str, *, is_change: bool = False) -> Quantity | None:
     """Return a figure of a test with its interval; None where the test has none of that name."""
     if (estimate := outcome["estimates"].get(name)) is None:
         return None
     return Quantity(value=estimate["value"], interval=estimate["interval"], is_change=is_change)
 
 
-def pattern(counts: Mapping[str, int], sentences: Mapping[str, str], *, without_choice: int) -> str:
+def state_pattern(counts: Mapping[str, int], sentences: Mapping[str, str], *, without_choice: int) -> str:
     """Return the commonest outcome of the pairs with a choice in both orders, as a sentence: `Always answers A …`."""
     decided = sum(counts.values())
     pairs = decided + without_choice

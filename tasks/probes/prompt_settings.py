@@ -13,12 +13,12 @@ from contrapose.tasks.core.records import Likelihoods, TextSample
 from contrapose.tasks.probes.base import ASK, ProbeSettings, label_options, letters
 from contrapose.tasks.probes.own_prompt import (
     OwnLabels,
-    built_in_wordings,
     check_distinct,
     check_template,
-    default_prompt,
     join_messages,
-    names_in,
+    list_template_names,
+    load_built_in_wordings,
+    render_built_in,
     render_prompt,
 )
 
@@ -153,7 +153,7 @@ class PromptSettings(ProbeSettings):
     @property
     def built_in_count(self) -> int:
         """Return how many wordings of our own prompt there are."""
-        return len(built_in_wordings(self.built_in)) if self.built_in else 1
+        return len(load_built_in_wordings(self.built_in)) if self.built_in else 1
 
     @property
     def wording_count(self) -> int:
@@ -293,7 +293,7 @@ class TextPrompts(NamedTuple):
     def _render(self, text: str, *, ask: str) -> str:
         values = {"text": text, "context": self.context, "options": self.options, "ask": ask}
         if self.template is None:
-            return default_prompt("text", values, wording=self.wording, where=self.where)
+            return render_built_in("text", values, wording=self.wording, where=self.where)
         values["letters"] = join_labels(self.labels)
         return render_prompt(self.template.strip(), values, where=self.where, strip=False)
 
@@ -325,20 +325,20 @@ def prompts_for(sample: TextSample, settings: PromptSettings, *, where: str) -> 
     labels = settings.first_labels(count)
     if settings.prompt is not None:
         where = f"{where}.prompt, sample {sample.id}"
-        refuse_hidden(sample, settings.prompt, where=where)
-        refuse_unlabelled(count, labels, where=where)
+        refuse_hidden_parts(sample, settings.prompt, where=where)
+        refuse_unlabelled_options(count, labels, where=where)
     options = label_options(sample.options, labels) if sample.options else ""
     chat = chat_of(sample.chat or "")
     context = (sample.context or "").strip()
     return TextPrompts(settings.prompt, labels, options, context, where, settings.wording, chat, sample.turn)
 
 
-def refuse_hidden(
+def refuse_hidden_parts(
     sample: TextSample, prompt: str, *, names: Sequence[str] = ("context", "options"), where: str
 ) -> None:
     """Raise ConfigError where a prompt of one's own does not show the context or the options of a sample."""
     for name in names:
-        if getattr(sample, name) and name not in names_in(prompt):
+        if getattr(sample, name) and name not in list_template_names(prompt):
             had = f"{len(sample.options)} options" if name == "options" else f"a {name}"
             raise ConfigError(
                 f"the sample has {had}, and the prompt does not show {{{{ {name} }}}}",
@@ -348,7 +348,7 @@ def refuse_hidden(
             )
 
 
-def refuse_unlabelled(count: int, labels: Sequence[str], *, where: str) -> None:
+def refuse_unlabelled_options(count: int, labels: Sequence[str], *, where: str) -> None:
     """Raise ConfigError where there are fewer labels than options."""
     if len(labels) < count:
         observed = f"{count} options, and {len(labels)} labels"

@@ -51,7 +51,7 @@ word none if it chooses none of them or several.
 Answer:"""
 
 
-def question(reply: str, options: Sequence[str]) -> str:
+def write_question(reply: str, options: Sequence[str]) -> str:
     """Return the prompt that asks which option a reply chooses.
 
     The reply is outside text, and could hold the line that fences it off: that line is made from the reply's own hash.
@@ -67,7 +67,7 @@ def question(reply: str, options: Sequence[str]) -> str:
     )
 
 
-def can_be_asked(reply: Completion) -> bool:
+def is_askable(reply: Completion) -> bool:
     """Return whether there is a complete reply in words that the model could be asked about."""
     if reply.error or reply.constrained or reply.option_loglikelihoods is not None:
         return False
@@ -76,7 +76,7 @@ def can_be_asked(reply: Completion) -> bool:
     return re.search(r"\w", said) is not None and not reply.is_cut_off
 
 
-def declines(reply: str, reason: str | None = None) -> bool:
+def is_declining(reply: str, reason: str | None = None) -> bool:
     """Return whether a reply plainly chooses nothing, by the rules' reason for not reading a letter out of it."""
     seen = window(reply)
     if len(seen) > PLAIN:
@@ -84,7 +84,7 @@ def declines(reply: str, reason: str | None = None) -> bool:
     return (weigh(canonical(seen)).reason if reason is None else reason) in DECLINES
 
 
-def answered(answer: str | None, options: Sequence[str]) -> str | None:
+def read_reader_answer(answer: str | None, options: Sequence[str]) -> str | None:
     """Return the letter that the model answered with, or `none`; None where it said anything else, or nothing.
 
     Marks and a leading "Answer:" are left aside. "None" is no answer where an option of that name could be meant.
@@ -148,23 +148,23 @@ COLUMNS: Mapping[str, Column] = {
     )
 }
 
-Read = tuple[Completion, str | None, str, Sequence[str]]
+ReadReply = tuple[Completion, str | None, str, Sequence[str]]
 """A reply, the letter that it was read as, the step that read it, and the options as they stood in its prompt."""
 
 
-def known(reply: Completion, letter: str | None, step: str) -> str | None:
+def read_known_choice(reply: Completion, letter: str | None, step: str) -> str | None:
     """Return what rules read in a reply that a model could be asked about: a letter, or `none` where it declines.
 
     None where rules could not read it, and where it is too short to tell anything.
     """
-    if not can_be_asked(reply) or len(re.findall(r"\w+", spoken_text(reply.text or ""))) < LEAST_WORDS:
+    if not is_askable(reply) or len(re.findall(r"\w+", spoken_text(reply.text or ""))) < LEAST_WORDS:
         return None
     if letter is not None:
         return letter if step in BY_RULES else None
-    return "none" if declines(reply.text or "") else None
+    return "none" if is_declining(reply.text or "") else None
 
 
-def ask_about(
+def ask_reader(
     trial: Trial, side: Side, options: Sequence[str], *, letter: str | None, step: str, declined: bool
 ) -> Iterator[FollowUp]:
     """Yield the question about a reply that names no letter and does not plainly decline to, or that rules read.
@@ -172,17 +172,17 @@ def ask_about(
     Of controls only those that could not be read are asked about.
     """
     reply: Completion = getattr(trial, side)
-    right = None if trial.case.control else known(reply, letter, step)
-    if right is not None or (letter is None and not declined and can_be_asked(reply)):
-        yield FollowUp(case_id=trial.case.id, side=side, prompt=question(reply.text or "", options), known=right)
+    right = None if trial.case.control else read_known_choice(reply, letter, step)
+    if right is not None or (letter is None and not declined and is_askable(reply)):
+        yield FollowUp(case_id=trial.case.id, side=side, prompt=write_question(reply.text or "", options), known=right)
 
 
-def share_of(checks: int) -> int:
+def count_made_up(checks: int) -> int:
     """Return how many of so many checks are made-up replies: half of them, and one more where the number is odd."""
     return (checks + 1) // 2
 
 
-def made_up(case: Case, *, avoided: Collection[str]) -> FollowUp | None:
+def make_up_reply(case: Case, *, avoided: Collection[str]) -> FollowUp | None:
     """Return the question about a made-up reply to the options of a case; it chooses none of the `avoided` ones.
 
     The options come in an order of their own, in which the chosen one may stand anywhere. Everything follows from the
@@ -205,23 +205,23 @@ def made_up(case: Case, *, avoided: Collection[str]) -> FollowUp | None:
         by_letter = len(chosen) > LONG or sum(chosen in option for option in shown) > 1
         form = CHOOSING[0] if "{text}" in form and by_letter else form
         form = form.format(letter=says, text=chosen)
-    return FollowUp(case_id=case.id, side="expected", prompt=question(form, shown), known=says, made_up=True)
+    return FollowUp(case_id=case.id, side="expected", prompt=write_question(form, shown), known=says, made_up=True)
 
 
-def agreement(cases: Mapping[str, Case], said: Mapping[FollowUp, str], *, made_up: bool = False) -> tuple[int, int]:
+def count_agreed(cases: Mapping[str, Case], said: Mapping[FollowUp, str], *, made_up: bool = False) -> tuple[int, int]:
     """Return how many replies the model reads as they are known, and of how many it named an option or none."""
     checks = {check: text for check, text in said.items() if check.known and check.made_up is made_up}
-    answers = [(answered(text, cases[check.case_id].options), check.known) for check, text in checks.items()]
+    answers = [(read_reader_answer(text, cases[check.case_id].options), check.known) for check, text in checks.items()]
     agreed = [answer == right for answer, right in answers if answer]
     return sum(agreed), len(agreed)
 
 
-def reads_badly(agreed: int, answers: int, *, least: float = LEAST_AGREEMENT) -> bool:
+def is_bad_reader(agreed: int, answers: int, *, least: float = LEAST_AGREEMENT) -> bool:
     """Return whether a model that agrees in `least` would hardly have agreed in so few (exact binomial test)."""
     return answers > 0 and at_most(agreed, answers, least) < RARE
 
 
-def made_up_estimate(agreed: int, answers: int) -> Estimate:
+def estimate_made_up_agreement(agreed: int, answers: int) -> Estimate:
     """Return the share of made-up replies that the model reads as what they say; `answers` is at least 1."""
     share = independent(agreed, answers)
     return Estimate(
@@ -229,14 +229,14 @@ def made_up_estimate(agreed: int, answers: int) -> Estimate:
     )
 
 
-def check_columns(read: Iterable[Read]) -> dict[str, bool | None]:
+def check_reader(read: Iterable[ReadReply]) -> dict[str, bool | None]:
     """Return whether the model reads the replies of a case as the rules do; nothing where it was asked about none."""
     agreed = [
         answer == right
         for reply, letter, step, options in read
         if reply.asked_back is not None
-        and (answer := answered(reply.asked_back, options))
-        and (right := known(reply, letter, step))
+        and (answer := read_reader_answer(reply.asked_back, options))
+        and (right := read_known_choice(reply, letter, step))
     ]
     return {"asked_agrees": all(agreed)} if agreed else {}
 
@@ -249,7 +249,7 @@ EXPLANATIONS: Mapping[str, str] = {
 }
 
 
-def check_measures(results: pd.DataFrame) -> Sequence[Measure]:
+def make_check_measures(results: pd.DataFrame) -> Sequence[Measure]:
     """Return `asked_agreement`: the share of cases with such a reply in which the model reads it as the rules do."""
     if not set(COLUMNS) <= set(results.columns):
         return []

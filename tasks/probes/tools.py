@@ -28,7 +28,7 @@ from contrapose.tasks.probes.base import (
     unscored_score,
 )
 from contrapose.tasks.probes.choices import RIGHT_ANSWER, RIGHT_RATE, right_rate
-from contrapose.tasks.probes.edits.base import reworded_control
+from contrapose.tasks.probes.edits.base import make_reworded_control
 from contrapose.tasks.probes.prompt_settings import PromptSettings, prompts_for
 from contrapose.tasks.probes.values import numbers, where
 
@@ -127,7 +127,7 @@ class _ToolProbe(Probe):
         chat = chat_of(sample.chat or "")
         if chat is None or not is_english(sample.text):
             return None
-        kind, text = reworded_control(sample.text, rng=rng, options=bool(sample.options))
+        kind, text = make_reworded_control(sample.text, rng=rng, options=bool(sample.options))
         details = {LISTS: json.dumps([chat.tool_names] * 2), RENAMED: "{}", CONTROL_KIND: kind}
         prompt = prompts_for(sample, settings, where=self.where).prompt(text)
         return control_of(case, perturbed=_shown(text, chat), prompt=prompt, details=details)
@@ -140,7 +140,7 @@ class _ToolProbe(Probe):
 
     def score(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> list[Score]:
         """Pass a trial whose replies make the same calls; one in which neither calls a tool has no score."""
-        return [_score(trial) for trial in trials]
+        return [_score_calls(trial) for trial in trials]
 
     def failure(self, row: Mapping[str, Any]) -> str:
         """Describe what the calls followed."""
@@ -207,13 +207,13 @@ class ToolNames(_ToolProbe):
         # Numbers in an order of their own show nothing about the places.
         new = [f"tool_{number}" for number in rng.sample(range(1, len(old) + 1), len(old))]
         if settings.names == "style":
-            new = [_other_case(name) for name in old]
+            new = [_change_name_style(name) for name in old]
             # Two names may have the same words.
             new = [f"{name}_{place}" if new.count(name) > 1 else name for place, name in enumerate(new, start=1)]
         return rename_tools(chat, dict(zip(old, new, strict=True)))
 
 
-def _other_case(name: str) -> str:
+def _change_name_style(name: str) -> str:
     """Return a name in camel case where it has underscores or hyphens, else in snake case."""
     if re.search(r"[_-]", name):
         first, *rest = re.split(r"[_-]+", name.strip("_-"))
@@ -252,7 +252,7 @@ def _shown(text: str, chat: Chat) -> str:
     return f"{text}\n\nTools: {', '.join(chat.tool_names)}"
 
 
-def _score(trial: Trial) -> Score:
+def _score_calls(trial: Trial) -> Score:
     case = trial.case
     lists, renamed = json.loads(case.details[LISTS]), json.loads(case.details[RENAMED])
     first, second = split_reply(trial.expected.text), split_reply(trial.actual.text)
@@ -261,7 +261,7 @@ def _score(trial: Trial) -> Score:
     calls = [replace(call, name=renamed.get(call.name, call.name)) for call in second.calls]
     ordered = first.ordered or second.ordered
     same = same_calls(first.calls, calls, ordered=ordered)
-    before, after = (_place(one.calls, names) for one, names in zip((first, second), lists, strict=True))
+    before, after = (_find_called_place(one.calls, names) for one, names in zip((first, second), lists, strict=True))
     return Score(
         value=float(same),
         passed=same,
@@ -272,29 +272,29 @@ def _score(trial: Trial) -> Score:
             "place_after": after,
             "kept_place": None if before is None or after is None else not same and before == after,
             "other_words": first.text.split() != second.text.split() if same else None,
-            "right_before": _is_right(case, first.calls, ordered=ordered),
-            "right_after": _is_right(case, calls, ordered=ordered),
-            RIGHT_ANSWER: "\n".join(dict.fromkeys(map(_in_one_line, _accepted(case)))) or None,
+            "right_before": _is_right_call(case, first.calls, ordered=ordered),
+            "right_after": _is_right_call(case, calls, ordered=ordered),
+            RIGHT_ANSWER: "\n".join(dict.fromkeys(map(_format_calls, _list_accepted_calls(case)))) or None,
         },
     )
 
 
-def _place(calls: Sequence[ToolCall], names: Sequence[str]) -> int | None:
+def _find_called_place(calls: Sequence[ToolCall], names: Sequence[str]) -> int | None:
     """Return the place of the first called tool, from 1; None where none of the tools is called."""
     return names.index(calls[0].name) + 1 if calls and calls[0].name in names else None
 
 
-def _accepted(case: Case) -> list[list[ToolCall]]:
+def _list_accepted_calls(case: Case) -> list[list[ToolCall]]:
     """Return the calls of each accepted answer."""
     return [known for answer in case.answers if (known := read_calls(answer))]
 
 
-def _is_right(case: Case, calls: Sequence[ToolCall], *, ordered: bool) -> bool | None:
+def _is_right_call(case: Case, calls: Sequence[ToolCall], *, ordered: bool) -> bool | None:
     """Return whether calls are those of an accepted answer; None where none is known."""
-    accepted = _accepted(case)
+    accepted = _list_accepted_calls(case)
     return any(same_calls(known, calls, ordered=ordered) for known in accepted) if accepted else None
 
 
-def _in_one_line(calls: Sequence[ToolCall]) -> str:
+def _format_calls(calls: Sequence[ToolCall]) -> str:
     """Return calls as text without line breaks, cut at `LONGEST_CALLS`; their order does not matter."""
     return " ".join("; ".join(sorted(map(str, calls))).split())[:LONGEST_CALLS]

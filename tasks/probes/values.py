@@ -18,12 +18,12 @@ ABOVE_CHANCE = 0.1
 """Of the way from what guessing reaches to 1, how far a default gate lies that has to be above it."""
 
 
-def gate_above(chance: float) -> float:
+def compute_gate_above(chance: float) -> float:
     """Return the least default gate for a guesser who reaches `chance`."""
     return chance + ABOVE_CHANCE * (1 - chance)
 
 
-class Guess(NamedTuple):
+class GuessedRate(NamedTuple):
     """The rate that a model reaches which knows nothing."""
 
     rate: float
@@ -37,7 +37,7 @@ def all_hold(*parts: np.ndarray) -> np.ndarray:
     return np.where((together == 0).any(axis=0), 0.0, np.where(np.isnan(together).any(axis=0), np.nan, 1.0))
 
 
-def mean_known(values: np.ndarray) -> float | None:
+def average_known(values: np.ndarray) -> float | None:
     """Return the mean of those that are no NaN; None where all are."""
     known = values[~np.isnan(values)]
     return float(known.mean()) if len(known) else None
@@ -48,29 +48,29 @@ def where(known: pd.Series | np.ndarray, values: object) -> np.ndarray:
     return np.where(known, np.asarray(values, dtype=float), np.nan)
 
 
-def if_any(read: pd.Series | np.ndarray, values: np.ndarray) -> np.ndarray:
+def keep_if_any(read: pd.Series | np.ndarray, values: np.ndarray) -> np.ndarray:
     """(rows,) float64: the values; NaN throughout where no row was read, since 0 would be a figure about nothing."""
     return values if np.any(read) else np.full(len(values), np.nan)
 
 
-def texts_of(part: pa.Table, name: str) -> Any:
+def get_texts(part: pa.Table, name: str) -> Any:
     """(rows,) of objects: a column's texts; those that are missing are empty."""
     column = part[name].to_numpy() if name in part.column_names else np.full(part.num_rows, None)
     return np.array(["" if text is None else text for text in column], dtype=object)
 
 
-def numbers_of(part: pa.Table, name: str) -> np.ndarray:
+def get_numbers(part: pa.Table, name: str) -> np.ndarray:
     """(rows,) float64: a column's numbers; NaN where one is missing."""
     if name not in part.column_names:
         return np.full(part.num_rows, np.nan)
     return np.asarray(part[name].cast(pa.float64()).to_numpy(), dtype=float)
 
 
-def truths_of(part: pa.Table, name: str) -> np.ndarray:
+def get_truths(part: pa.Table, name: str) -> np.ndarray:
     """(rows,) bool: where a column is true."""
     return np.asarray(part[name].fill_null(False).to_numpy())
 
 
 def all_or_nothing(part: pa.Table) -> np.ndarray:
     """(rows,) float64: whether a row should pass whose score is 1 or 0 and says so by itself."""
-    return np.asarray(numbers_of(part, "eval_score") == 1, dtype=float)
+    return np.asarray(get_numbers(part, "eval_score") == 1, dtype=float)

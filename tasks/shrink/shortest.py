@@ -33,7 +33,7 @@ class StoppedError(ContraposeError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Minimised:
+class MinimisedText:
     """The shortest text that fails."""
 
     text: str
@@ -45,7 +45,7 @@ class Minimised:
     """Why the search ended early; None: without any one of the words the text passes, which was tested."""
 
 
-def minimise_text(text: str, test: Test) -> Minimised:
+def minimise_text(text: str, test: Test) -> MinimisedText:
     """Return the fewest words of a text that fails, in their order; the text itself is not tested."""
     pieces = _WORD.findall(text)
     search = _Search(text, pieces, test)
@@ -56,7 +56,7 @@ def minimise_text(text: str, test: Test) -> Minimised:
         search.confirm()
     except StoppedError as error:
         stopped = error.found
-    return Minimised(text=search.text(search.failing), words=len(search.failing), of=len(pieces), stopped=stopped)
+    return MinimisedText(text=search.text(search.failing), words=len(search.failing), of=len(pieces), stopped=stopped)
 
 
 def split_sentences(pieces: Sequence[str]) -> list[frozenset[int]]:

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Case, Completion, ItemSample, Likelihoods, Score, Trial
 from contrapose.tasks.evaluate.summarise import estimates
-from contrapose.tasks.probes.base import rng_for
+from contrapose.tasks.probes.base import make_sample_rng
 from contrapose.tasks.probes.item_order import INTRODUCTION, OTHER_WORDS, ItemOrder, ItemOrderSettings
-from contrapose.tasks.probes.orders.item_places import Places
+from contrapose.tasks.probes.orders.item_places import PlaceCounts
 from contrapose.tasks.probes.panels import Bars, Panel, Sheet
 
 PROBE = ItemOrder()
@@ -40,7 +40,7 @@ def settings(**values: Any) -> ItemOrderSettings:
 
 
 def make(sample: ItemSample = PETS, *, likelihoods: Likelihoods = "none", seed: int = 0, **values: Any) -> list[Case]:
-    rng = rng_for(seed, sample.id, PROBE.name)
+    rng = make_sample_rng(seed, sample.id, PROBE.name)
     return list(PROBE.cases(sample, settings(**values), rng=rng, likelihoods=likelihoods))
 
 
@@ -395,7 +395,7 @@ def test_there_is_no_criterion_where_no_answer_is_known() -> None:
 
 
 def panels(*parts: list[dict[str, Any]], outcome: Any = NOTHING) -> list[Panel]:
-    picture = Places()
+    picture = PlaceCounts()
     for rows in parts:
         picture.add(frame(*rows))
     return list(picture.panels(outcome))

@@ -17,7 +17,7 @@ from contrapose.tasks.core.policy import cache_key
 from contrapose.tasks.core.records import Case, TextSample
 from contrapose.tasks.probes.negation import AddNegation, AddNegationSettings, negate, probe, second_opinion
 from contrapose.tasks.probes.negation import probe as settings
-from contrapose.tasks.probes.negation.second_opinion import Parse, add_second_opinion, parser, versions
+from contrapose.tasks.probes.negation.second_opinion import Parse, add_second_opinion, get_spacy_versions, load_parser
 
 
 @dataclass
@@ -162,7 +162,7 @@ def test_without_spacy_the_error_says_what_to_install(monkeypatch: pytest.Monkey
 def test_an_unknown_model_is_refused_before_anything_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(second_opinion, "version", lambda name: "3.8.0")
     with pytest.raises(ConfigError, match="spaCy model 'json' is not installed"):
-        versions("json")
+        get_spacy_versions("json")
 
 
 def test_spacy_itself_finds_the_finite_verbs() -> None:
@@ -171,6 +171,6 @@ def test_spacy_itself_finds_the_finite_verbs() -> None:
     english = next((name for name in models if name.startswith("en_core_web")), None)
     if english is None:
         pytest.skip("no English spaCy model is installed: docs/second-opinion.md")
-    parse = parser(english)
+    parse = load_parser(english)
     for text in ("A cactus stem is used to store", "It's a cat.", "The plan backfired.", "Close the door."):
         assert revised(text, parse) == "high"

@@ -20,11 +20,11 @@ from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.core.records import READ_BY, FollowUp, Likelihoods, Score, TextSample, Trial
 from contrapose.tasks.probes import choices
 from contrapose.tasks.probes.answers.scores import score_trials
-from contrapose.tasks.probes.answers.settings import LOSS_OF, AnswerSettings, Thresholds, guess, scorer_for
+from contrapose.tasks.probes.answers.settings import LOSS_OF, AnswerSettings, Thresholds, choose_scorer, compute_chance
 from contrapose.tasks.probes.base import UNRELATED_NOT, Column, Criterion, Embed, Measure, Probe
-from contrapose.tasks.probes.known_errors import OF_OPTIONS, Measured, step_figures
+from contrapose.tasks.probes.known_errors import OF_OPTIONS, MeasuredErrors, measure_steps
 from contrapose.tasks.probes.panels import Bars, Panel, PanelShare, Picture, shares
-from contrapose.tasks.probes.values import all_hold, mean_known, numbers, numbers_of, texts_of, truths_of, where
+from contrapose.tasks.probes.values import all_hold, average_known, get_numbers, get_texts, get_truths, numbers, where
 
 NOTICED, CONTRAST, STEADY = "noticed_rate", "contrast_rate", "steady_rate"
 RIGHT_AND_NOTICED = "right_and_noticed"
@@ -118,17 +118,17 @@ WITHOUT_OPTIONS = 0.7
 """Least share of them by default where there are no options, and so no model that guesses."""
 
 
-def change_gates(results: pd.DataFrame, settings: AnswerSettings, *, steady: float = 0.0) -> Sequence[Criterion]:
+def make_change_gates(results: pd.DataFrame, settings: AnswerSettings, *, steady: float = 0.0) -> Sequence[Criterion]:
     """Return the gates which show that an answer changes because of the edit, of a test whose edit should change it."""
     criteria = (
-        noticed_criterion(results, settings.min_noticed_rate),
-        contrast_criterion(results, settings.min_contrast_rate),
-        steady_criterion(results, steady),
+        make_noticed_criterion(results, settings.min_noticed_rate),
+        make_contrast_criterion(results, settings.min_contrast_rate),
+        make_steady_criterion(results, steady),
     )
     return [criterion for criterion in criteria if criterion is not None]
 
 
-def noticed_criterion(results: pd.DataFrame, wanted: float | None) -> Criterion | None:
+def make_noticed_criterion(results: pd.DataFrame, wanted: float | None) -> Criterion | None:
     """Return the share of samples answered rightly before whose change was noticed; None where answers are unknown.
 
     Where there are options it was noticed if the right option is chosen no more: any other one fits the changed prompt.
@@ -139,7 +139,7 @@ def noticed_criterion(results: pd.DataFrame, wanted: float | None) -> Criterion 
     if wanted == 0 or 2 * known.sum() < cases.sum() or not known.any():
         return None
     right = numbers(results["right_before"])
-    gate, guessed = noticed_gate(numbers(results["option_count"])[known & (right == 1)])
+    gate, guessed = compute_noticed_gate(numbers(results["option_count"])[known & (right == 1)])
     count = int((known & (right == 1)).sum())
     return Criterion(
         name=NOTICED,
@@ -147,12 +147,12 @@ def noticed_criterion(results: pd.DataFrame, wanted: float | None) -> Criterion 
         met=where(right == 1, numbers(results["noticed"])),
         applies=known & (right != 0),
         chance=guessed,
-        too_few=few_right(count, int(known.sum()), NOTICED),
+        too_few=describe_few_right(count, int(known.sum()), NOTICED),
         knows_answers=True,
     )
 
 
-def few_right(right: int, known: int, rate: str) -> str:
+def describe_few_right(right: int, known: int, rate: str) -> str:
     """Return the sentence that too few samples were answered correctly before the change; empty where enough were."""
     if right >= LEAST_RIGHT:
         return ""
@@ -161,13 +161,13 @@ def few_right(right: int, known: int, rate: str) -> str:
     return f"{few}: this data set has too few." if known < LEAST_RIGHT else f"{few}."
 
 
-def noticed_gate(options: np.ndarray) -> tuple[float, float | None]:
+def compute_noticed_gate(options: np.ndarray) -> tuple[float, float | None]:
     """Return the default gate of the noticed rate, and what guessing reaches there."""
-    guessed = mean_known(1 - 1 / options)
+    guessed = average_known(1 - 1 / options)
     return WITHOUT_OPTIONS if guessed is None else (1 + guessed) / 2, guessed
 
 
-def contrast_criterion(results: pd.DataFrame, wanted: float) -> Criterion | None:
+def make_contrast_criterion(results: pd.DataFrame, wanted: float) -> Criterion | None:
     """Return the rate over the cases that have a control; None where no control was asked.
 
     A case meets it when its answer changed, that to the control stayed, and the answer before was the right one where
@@ -199,7 +199,7 @@ def contrast_criterion(results: pd.DataFrame, wanted: float) -> Criterion | None
     )
 
 
-def steady_criterion(results: pd.DataFrame, wanted: float) -> Criterion | None:
+def make_steady_criterion(results: pd.DataFrame, wanted: float) -> Criterion | None:
     """Return the share of answers that stay next to a "not" about something else; None where no control has one."""
     beside = results["control_kind"].eq(UNRELATED_NOT).to_numpy()
     if not wanted or not beside.any():
@@ -209,11 +209,11 @@ def steady_criterion(results: pd.DataFrame, wanted: float) -> Criterion | None:
         wanted=wanted,
         met=1 - numbers(results["answer_changed"]),
         applies=beside,
-        chance=mean_known(numbers(results["chance"])[beside]),
+        chance=average_known(numbers(results["chance"])[beside]),
     )
 
 
-class Changes:
+class ChangeCounts:
     """Counts of the answers that changed."""
 
     def __init__(self) -> None:
@@ -224,7 +224,7 @@ class Changes:
     def add(self, rows: pd.DataFrame) -> None:
         """Count the cases of which it is known whether their answer changed."""
         known = rows[rows["pass"].notna() & rows["error"].isna() & rows["answer_changed"].notna()]
-        forms = [form_of_text(str(text)) for text in known["original"]]
+        forms = [classify_text_form(str(text)) for text in known["original"]]
         self._asked.update(forms)
         self._changed.update(name for name, changed in zip(forms, known["answer_changed"], strict=True) if changed)
         judged = known[known["right_before"].notna()]
@@ -251,7 +251,7 @@ class AnswerProbe(Probe):
     columns: ClassVar[Mapping[str, Column]] = COLUMNS
     explanations: ClassVar[Mapping[str, str]] = EXPLANATIONS
     labels: ClassVar[Mapping[str, str]] = LABELS
-    reader_errors: ClassVar[Sequence[Measured]] = OF_OPTIONS
+    reader_errors: ClassVar[Sequence[MeasuredErrors]] = OF_OPTIONS
     stays: ClassVar[bool] = False
     """Whether the answer should stay, because the change leaves the meaning alone."""
     beside_langtest: ClassVar[bool] = False
@@ -259,13 +259,13 @@ class AnswerProbe(Probe):
 
     def scoring_fields(self, sample: TextSample, settings: AnswerSettings, likelihoods: Likelihoods) -> dict[str, Any]:
         """Return the fields of a case that say how its answers are asked for and compared."""
-        scorer = scorer_for(sample, settings.scorer, likelihoods=likelihoods, where=f"{self.where}.scorer")
+        scorer = choose_scorer(sample, settings.scorer, likelihoods=likelihoods, where=f"{self.where}.scorer")
         likely = settings.require_likelihoods(likelihoods, where=self.where)
         documented = settings.documents_scores and likelihoods == "all"
         chance = None
         if scorer == "choice":
             band = settings.band("choice")
-            chance = guess(len(sample.options), upper=band and band[1], by_likelihood=likely)
+            chance = compute_chance(len(sample.options), upper=band and band[1], by_likelihood=likely)
             chance = 1 - chance if chance is not None and self.keeps_answer(settings) else chance
         return {
             "scorer": scorer,
@@ -290,12 +290,12 @@ class AnswerProbe(Probe):
     def follow_ups(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> Sequence[FollowUp]:
         """Return questions about the replies that name no one option, and about those that rules read."""
         chosen = [] if settings.labels_are_own else [trial for trial in trials if trial.case.scorer == "choice"]
-        return [asked for trial in chosen for asked in choices.choice_follow_ups(trial, changed=trial.case.options)]
+        return [asked for trial in chosen for asked in choices.ask_about_choices(trial, changed=trial.case.options)]
 
     def expected_pass(self, part: pa.Table, settings: Any) -> np.ndarray:
         """Return 1 where the answer changed, or stayed, as it should by the score and the band, NaN without a band."""
-        score, scorer = numbers_of(part, "eval_score"), texts_of(part, "scorer")
-        low, high = numbers_of(part, "threshold_low"), numbers_of(part, "threshold_high")
+        score, scorer = get_numbers(part, "eval_score"), get_texts(part, "scorer")
+        low, high = get_numbers(part, "threshold_low"), get_numbers(part, "threshold_high")
         if not settings.calibrated:
             # A band from the controls stands in the row itself.
             low, high = np.full((2, len(scorer)), np.nan)
@@ -303,9 +303,9 @@ class AnswerProbe(Probe):
                 band = settings.band(name) if name in Thresholds.model_fields else None
                 if band is not None:
                     low[scorer == name], high[scorer == name] = band
-        other = texts_of(part, "chosen_before") != texts_of(part, "chosen_after")
+        other = get_texts(part, "chosen_before") != get_texts(part, "chosen_after")
         changed = np.where(scorer == "choice", other | (score > high), (score < low) | (score > high))
-        keeps = np.logical_or(truths_of(part, "control"), self.keeps_answer(settings))
+        keeps = np.logical_or(get_truths(part, "control"), self.keeps_answer(settings))
         return np.where(np.isnan(low) | np.isnan(high), np.nan, changed != keeps)
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
@@ -324,16 +324,16 @@ class AnswerProbe(Probe):
             **({"choices": read} if read else {}),
             **({"letter_only_replies": letters} if letters else {}),
             **{f"{end}_{scorer}": float(own.loc[scorer, end]) for scorer in own.index for end in ends},
-            **step_figures(choosing[name] for name in ("chosen_before_step", "chosen_after_step")),
+            **measure_steps(choosing[name] for name in ("chosen_before_step", "chosen_after_step")),
         }
 
     def picture(self) -> Picture:
         """Return bars of answers that changed by kind of text, and of what became of right ones."""
-        return Changes()
+        return ChangeCounts()
 
     def criteria(self, results: pd.DataFrame, settings: Any) -> Sequence[Criterion]:
         """Return the gates which show that an answer which should change does so because of the change."""
-        return [] if self.stays else change_gates(results, settings)
+        return [] if self.stays else make_change_gates(results, settings)
 
     def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
         """Return the mean score of each scorer, and what became of answers, choices and right answers.
@@ -365,11 +365,11 @@ class AnswerProbe(Probe):
                 Measure(name=f"{name}_score", values=where(scorer != name, numbers(results[f"{name}_score"])))
                 for name in ("embedding", "loss")
             ),
-            *choices.reading_measures(results),
+            *choices.yield_reading_measures(results),
         ]
 
 
-def form_of_text(text: str) -> str:
+def classify_text_form(text: str) -> str:
     """Return what a text is, by how it begins and ends."""
     if text.startswith("True or false:"):
         return "true or false"

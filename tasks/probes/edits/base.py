@@ -24,7 +24,7 @@ from contrapose.tasks.language.closed import words
 from contrapose.tasks.language.english import DICTIONARIES, is_english
 from contrapose.tasks.probes.answers.answer_probe import AnswerProbe
 from contrapose.tasks.probes.answers.settings import LOSS_OF, AnswerSettings
-from contrapose.tasks.probes.base import UNRELATED_NOT, Embed, control_of, has_equals, missing_confidence
+from contrapose.tasks.probes.base import UNRELATED_NOT, Embed, control_of, has_equals, make_confidence_error
 from contrapose.tasks.probes.prompt_settings import prompts_for
 
 ADVERBIALS = ("To begin: ", "First of all: ", "Next: ", "Now this one: ", "To go on: ")
@@ -73,14 +73,14 @@ class Control(NamedTuple):
     text: str
 
 
-def reworded_control(text: str, *, rng: random.Random, options: bool) -> Control:
+def make_reworded_control(text: str, *, rng: random.Random, options: bool) -> Control:
     """Return the text in another dress, of a kind that the generator draws among those that it allows."""
     kinds = rng.sample(sorted(_KINDS), len(_KINDS))
     changed = ((kind, _KINDS[kind](text, rng, options)) for kind in kinds)
     return next(Control(kind, twin) for kind, twin in changed if twin is not None and twin != text)
 
 
-def unrelated_not_control(text: str, *, rng: random.Random, options: bool) -> Control:
+def make_unrelated_not_control(text: str, *, rng: random.Random, options: bool) -> Control:
     """Return the text byte for byte, before or after it a sentence with a "not" that is about the procedure.
 
     Behind a statement it could be taken for a part of what is stated: only a question may stand before it.
@@ -92,13 +92,13 @@ def unrelated_not_control(text: str, *, rng: random.Random, options: bool) -> Co
     return Control(UNRELATED_NOT, joined)
 
 
-def _polite(text: str, rng: random.Random, options: bool) -> str:
+def _add_polite_words(text: str, rng: random.Random, options: bool) -> str:
     if _FINISHED.search(text) and rng.random() < 1 / 2:
         return text.rstrip() + rng.choice(POLITE_AFTER)
     return rng.choice(POLITE_BEFORE) + text
 
 
-def _punctuation(text: str, rng: random.Random, options: bool) -> str | None:
+def _change_end_mark(text: str, rng: random.Random, options: bool) -> str | None:
     """Drop the last full stop or question mark, or end an unfinished text with a mark that says so."""
     text = text.rstrip()
     if text[-1:] in (".", "?") and text[-2:-1].isalnum() and not re.search(r"\b\w\.\w\.\Z|\b[A-Z]\.\Z", text):
@@ -106,7 +106,7 @@ def _punctuation(text: str, rng: random.Random, options: bool) -> str | None:
     return text + (":" if options else " …") if text[-1:].isalnum() else None
 
 
-def _clause_order(text: str, rng: random.Random, options: bool) -> str | None:
+def _swap_clauses(text: str, rng: random.Random, options: bool) -> str | None:
     """Put the clause that opens the last sentence at its end; None where that might change what it says."""
     parts = _JOINED.fullmatch(text.strip())
     main = parts["main"].split() if parts else []
@@ -118,9 +118,9 @@ def _clause_order(text: str, rng: random.Random, options: bool) -> str | None:
 
 _KINDS: Mapping[str, Callable[[str, random.Random, bool], str | None]] = {
     "adverbial": lambda text, rng, options: rng.choice(ADVERBIALS) + text,
-    "polite": _polite,
-    "punctuation": _punctuation,
-    "clause_order": _clause_order,
+    "polite": _add_polite_words,
+    "punctuation": _change_end_mark,
+    "clause_order": _swap_clauses,
 }
 
 
@@ -167,7 +167,7 @@ class Edited:
     def __post_init__(self) -> None:
         """Refuse a changed text that does not say how sure the change is."""
         if self.text is not None and not self.confidence:
-            raise missing_confidence(f"Edited({self.text[:40]!r})")
+            raise make_confidence_error(f"Edited({self.text[:40]!r})")
 
 
 REPLACED = "replaced_words"
@@ -190,19 +190,19 @@ def replace_words(text: str, replaced: Mapping[str, str]) -> str:
     return re.sub(rf"(?i)(?<![^\W_])(?:{listed})(?![^\W_])", write, text)
 
 
-def _with_old_words(trial: Trial) -> Trial:
+def _restore_old_words(trial: Trial) -> Trial:
     """Return a trial whose replies to a changed prompt name people and things as the original does."""
     replaced = json.loads(trial.case.details.get(REPLACED, "{}"))
-    before = _reworded(trial.expected, replaced) if trial.case.control else trial.expected
-    return replace(trial, expected=before, actual=_reworded(trial.actual, replaced))
+    before = _replace_reply_words(trial.expected, replaced) if trial.case.control else trial.expected
+    return replace(trial, expected=before, actual=_replace_reply_words(trial.actual, replaced))
 
 
-def _reworded(reply: Completion, replaced: Mapping[str, str]) -> Completion:
+def _replace_reply_words(reply: Completion, replaced: Mapping[str, str]) -> Completion:
     """Return a reply with words replaced."""
     return reply if reply.text is None else replace(reply, text=replace_words(reply.text, replaced))
 
 
-def _without_words(case: Case) -> dict[str, str]:
+def _drop_replaced_words(case: Case) -> dict[str, str]:
     """Return the details of a case, but not its replaced words."""
     return {name: value for name, value in case.details.items() if name != REPLACED}
 
@@ -276,25 +276,25 @@ class TextEdit(AnswerProbe):
         prompt = prompts_for(sample, settings, where=self.where).prompt(text)
         # A control passes when a guesser's answer stays.
         chance = case.chance if case.chance is None or self.stays else 1 - case.chance
-        details = {**_without_words(case), CONTROL_KIND: kind}
+        details = {**_drop_replaced_words(case), CONTROL_KIND: kind}
         return control_of(case, perturbed=text, prompt=prompt, chance=chance, confidence="high", details=details)
 
     def control_text(self, case: Case, *, rng: random.Random) -> Control:
         """Return the text of a case's control, and what kind it is."""
-        return reworded_control(case.original, rng=rng, options=bool(case.options))
+        return make_reworded_control(case.original, rng=rng, options=bool(case.options))
 
     def same_prompt(self, case: Case, side: Side) -> Case:
         """Return the control that compares two replies to one prompt; both have the words of that prompt."""
         same = super().same_prompt(case, side)
-        return same if side == "actual" else replace(same, details=_without_words(case))
+        return same if side == "actual" else replace(same, details=_drop_replaced_words(case))
 
     def score(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> list[Score]:
         """Score each trial; replies to a prompt with other words are read as if they had the old ones."""
-        return super().score([_with_old_words(trial) for trial in trials], settings, embed=embed)
+        return super().score([_restore_old_words(trial) for trial in trials], settings, embed=embed)
 
     def follow_ups(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> Sequence[FollowUp]:
         """Return questions about replies that could not be read, in the words of the original."""
-        return super().follow_ups([_with_old_words(trial) for trial in trials], settings, embed=embed)
+        return super().follow_ups([_restore_old_words(trial) for trial in trials], settings, embed=embed)
 
     def failure(self, row: Mapping[str, Any]) -> str:
         """Describe what the answer, or its likelihood where that is scored, did, and what it should have done."""

@@ -97,7 +97,7 @@ class Amount:
         return f"{units / 10**self.decimals:{',' if self.commas else ''}.{self.decimals}f}"
 
 
-def number_parts(s: Sentence) -> list[NumberPart]:
+def split_number_parts(s: Sentence) -> list[NumberPart]:
     """Return the parts of a sentence between spaces, in order."""
     parts = []
     for match in _CHUNK.finditer(s.text, s.starts[0]):
@@ -108,7 +108,7 @@ def number_parts(s: Sentence) -> list[NumberPart]:
     return parts
 
 
-def amount(spelling: str) -> Amount | None:
+def parse_amount(spelling: str) -> Amount | None:
     """Return the number that a word or figure means; None for no number, or more than one: "7th", "1.2.3", "007"."""
     if spelling.lower() in SPELLED:
         return Amount(units=SPELLED.index(spelling.lower()) + 2, spelled=True)
@@ -119,9 +119,9 @@ def amount(spelling: str) -> Amount | None:
     return Amount(units=int(integer + fraction), decimals=len(fraction), commas="," in match[1])
 
 
-def changeable_number(parts: list[NumberPart], i: int, s: Sentence) -> Amount | None:
+def find_changeable_number(parts: list[NumberPart], i: int, s: Sentence) -> Amount | None:
     """Return the number at part `i`; None where there is none, or one that is left alone."""
-    number = amount(parts[i].core)
+    number = parse_amount(parts[i].core)
     if number is None or (number.units == 1 and not number.decimals):
         return None
     token = bisect_left(s.starts, parts[i].start)
@@ -134,7 +134,7 @@ def changeable_number(parts: list[NumberPart], i: int, s: Sentence) -> Amount | 
     return None if _is_labelled(parts, i, s) or _has_neighbour(parts, i, spelled=number.spelled) else number
 
 
-def is_dating(parts: list[NumberPart], i: int, number: Amount) -> bool:
+def is_year_place(parts: list[NumberPart], i: int, number: Amount) -> bool:
     """Return whether the number at part `i` may be a year: four digits, and no plural behind them that they count."""
     if not number.is_year or _is_in_date(parts, i, number):
         return number.is_year
@@ -180,7 +180,7 @@ def _has_neighbour(parts: list[NumberPart], i: int, *, spelled: bool) -> bool:
     return before or (i + 1 < len(parts) and not parts[i].marks and is_number(parts[i + 1]))
 
 
-def other_amount(number: Amount, low: float, high: float, *, year: bool, an: bool | None, rng: random.Random) -> str:
+def draw_amount(number: Amount, low: float, high: float, *, year: bool, an: bool | None, rng: random.Random) -> str:
     """Return a different value strictly between `low` and `high`, or "" when there is none."""
     units, scale = number.units, 10**number.decimals
     if year:
@@ -201,12 +201,12 @@ def other_amount(number: Amount, low: float, high: float, *, year: bool, an: boo
         keeps_form = value != scale and (not number.commas or value >= 1000 * scale)
         if number.spelled:
             keeps_form = value in range(2, len(SPELLED) + 2)
-        if low < value / scale < high and keeps_form and an in (None, takes_an(number.write(value))):
+        if low < value / scale < high and keeps_form and an in (None, is_read_with_an(number.write(value))):
             fitting.append(value)
     return number.write(rng.choice(fitting)) if fitting else ""
 
 
-def takes_an(written: str) -> bool:
+def is_read_with_an(written: str) -> bool:
     """Return whether "an" stands before a number: 8, 11, 18 and what starts with them when spoken."""
     integer = written.split(".")[0]
     thousands = integer.split(",")[0] if "," in integer else integer[: (len(integer) - 1) % 3 + 1]
@@ -241,14 +241,14 @@ class ChangeNumber(TextEdit):
             return Edited(reason="no_number" if error.reason == "no_word" else error.reason)
         if not any(tag & f.NUMBER for tag in s.tags) and _SPELLED.isdisjoint(s.words):
             return Edited(reason="no_number")
-        parts = number_parts(s)
+        parts = split_number_parts(s)
         for i in reversed(range(len(parts))):
             part, before = parts[i], parts[i - 1].word if i else ""
-            if (number := changeable_number(parts, i, s)) is None:
+            if (number := find_changeable_number(parts, i, s)) is None:
                 continue
-            low, high = _limits(parts, i, number)
+            low, high = _find_limits(parts, i, number)
             an = before == "an" if before in ("a", "an") else None
-            new = other_amount(number, low, high, year=is_dating(parts, i, number), an=an, rng=rng)
+            new = draw_amount(number, low, high, year=is_year_place(parts, i, number), an=an, rng=rng)
             if not new:
                 continue
             # A number word takes the case of the one that it replaces.
@@ -260,7 +260,7 @@ class ChangeNumber(TextEdit):
         return Edited(reason="number_left_alone")
 
 
-def _limits(parts: list[NumberPart], i: int, number: Amount) -> tuple[float, float]:
+def _find_limits(parts: list[NumberPart], i: int, number: Amount) -> tuple[float, float]:
     """Return the open interval that keeps a share a share, and "from 5 to 10" in order."""
     low, high = 0.0, math.inf
     behind = parts[i + 1] if i + 1 < len(parts) else None
@@ -271,7 +271,7 @@ def _limits(parts: list[NumberPart], i: int, number: Amount) -> tuple[float, flo
     elif number.decimals and number.value < 1:
         high = 1.0
     if i and parts[i - 1].word in _JOINTS:
-        near = (amount(part.core) for part in reversed(parts[max(0, i - _REACH) : i]))
+        near = (parse_amount(part.core) for part in reversed(parts[max(0, i - _REACH) : i]))
         other = next((nearby.value for nearby in near if nearby), None)
         if other is not None and other < number.value:
             low = other

@@ -40,7 +40,7 @@ _QUOTED = re.compile(
 )
 
 
-def rate_field(default: float, *, of: str) -> Any:
+def make_rate_field(default: float, *, of: str) -> Any:
     """Return the setting that says how much of a text is changed."""
     return Field(default=default, gt=0, le=1, description=f"Share of the {of}; at least one.")
 
@@ -48,10 +48,10 @@ def rate_field(default: float, *, of: str) -> Any:
 class RateSettings(AnswerSettings):
     """How much of a text is written otherwise."""
 
-    rate: float = rate_field(1.0, of="places in the text that are changed")
+    rate: float = make_rate_field(1.0, of="places in the text that are changed")
 
 
-class KeepingEdit(TextEdit):
+class PreservingEdit(TextEdit):
     """A test of one function of the text, its settings and a generator: the answer should stay."""
 
     category: ClassVar[str] = "robustness"
@@ -65,14 +65,14 @@ class KeepingEdit(TextEdit):
         return type(self).rewrite(text, settings, rng)
 
 
-class EnglishKeepingEdit(KeepingEdit):
+class EnglishPreservingEdit(PreservingEdit):
     """Such a test of English alone."""
 
     edits_english: ClassVar[bool] = True
     skip_reasons: ClassVar[Mapping[str, str]] = NEEDS_ENGLISH
 
 
-class WordingEdit(EnglishKeepingEdit):
+class WordingEdit(EnglishPreservingEdit):
     """Such a test that changes words: a text about words is left alone."""
 
     bundled_data: ClassVar[str] = "stories"
@@ -101,7 +101,7 @@ class PeopleEdit(WordingEdit):
         return type(self).rewrite(sample, settings, rng)
 
 
-def keeping_test(
+def make_preserving_test(
     name: str,
     function: Callable[[Any, Any, random.Random], Edited],
     summary: str,
@@ -110,7 +110,7 @@ def keeping_test(
     skips: Mapping[str, str],
     base: type[Any] = WordingEdit,
     version: str = "1",
-) -> type[KeepingEdit]:
+) -> type[PreservingEdit]:
     """Return the test that a function makes; that of a `PeopleEdit` takes the sample, another one its text."""
     members = {
         "__module__": function.__module__,
@@ -122,7 +122,7 @@ def keeping_test(
         "skip_reasons": {**base.skip_reasons, **skips},
         "rewrite": staticmethod(function),
     }
-    return cast("type[KeepingEdit]", type(name.title().replace("_", ""), (base,), members))
+    return cast("type[PreservingEdit]", type(name.title().replace("_", ""), (base,), members))
 
 
 def make_edits(text: str, edits: Sequence[Edit], settings: RateSettings, rng: random.Random) -> Edited | None:
@@ -135,12 +135,12 @@ def make_edits(text: str, edits: Sequence[Edit], settings: RateSettings, rng: ra
     return Edited(text=apply(text, chosen), confidence="high")
 
 
-def cased_like(old: str, new: str) -> str:
+def copy_case(old: str, new: str) -> str:
     """Return new words with the first letter of the old ones."""
     return new[0].upper() + new[1:] if old[0].isupper() else new
 
 
-def opens_sentence(text: str, at: int) -> bool:
+def is_sentence_start(text: str, at: int) -> bool:
     """Return whether a sentence starts at an offset."""
     before = text[max(0, at - 4) : at].rstrip(" \t\"'“\u2018(*")
     return not before or before[-1] in ".!?:\n"
@@ -182,12 +182,12 @@ def recase(text: str, settings: CasingSettings, rng: random.Random) -> Edited:
     return Edited(text=changed, confidence="medium" if symbol else "high")
 
 
-Casing = keeping_test(
+Casing = make_preserving_test(
     "casing",
     recase,
     "Writes the text in small or capital letters",
     settings=CasingSettings,
-    base=KeepingEdit,
+    base=PreservingEdit,
     version="6",
     skips={"same_letters": "in these letters already, or without letters that have a case"},
 )
@@ -226,46 +226,46 @@ def respace(text: str, settings: SpacingSettings, rng: random.Random) -> Edited:
     return Edited(reason="no_place") if changed is None else Edited(text=changed, confidence="high")
 
 
-Spacing = keeping_test(
+Spacing = make_preserving_test(
     "spacing",
     respace,
     "Changes white space or punctuation",
     settings=SpacingSettings,
-    base=KeepingEdit,
+    base=PreservingEdit,
     version="6",
     skips={"empty": "without a word", "no_place": "without a place for any of these changes"},
 )
 
 
-def _double(text: str, rng: random.Random) -> str:
+def _double_spaces(text: str, rng: random.Random) -> str:
     gaps = list(_GAP.finditer(text))
     chosen = rng.sample(gaps, max(1, len(gaps) // 4)) if gaps else []
     return apply(text, [Edit(gap.start(), gap.end(), "  ") for gap in chosen])
 
 
-def _before_mark(text: str, rng: random.Random) -> str:
+def _add_space_before_mark(text: str, rng: random.Random) -> str:
     marks = list(_MARK.finditer(text))
     return apply(text, [Edit(mark.start(), mark.start(), " ") for mark in rng.sample(marks, min(1, len(marks)))])
 
 
-def _quotes(text: str, rng: random.Random) -> str:
+def _swap_quotes(text: str, rng: random.Random) -> str:
     curly = _STRAIGHT_PAIR.sub(r"“\1”", _STRAIGHT.sub("\u2019", text))
     return curly if curly != text else _CURLY_PAIR.sub(r'"\1"', _CURLY.sub("'", text))
 
 
-def _one_gap(text: str, new: str, rng: random.Random) -> str:
+def _replace_one_gap(text: str, new: str, rng: random.Random) -> str:
     gaps = list(_GAP.finditer(text))
     return apply(text, [Edit(*rng.choice(gaps).span(), new)]) if gaps else text
 
 
 _CHANGES: dict[SpacingKind, Callable[[str, random.Random], str]] = {
-    "double": _double,
-    "before_mark": _before_mark,
+    "double": _double_spaces,
+    "before_mark": _add_space_before_mark,
     "trailing": lambda text, rng: text + " " * rng.randint(1, 3),
     "no_stop": lambda text, rng: _STOP.sub("", text),
-    "quotes": _quotes,
-    "tab": lambda text, rng: _one_gap(text, "\t", rng),
-    "newline": lambda text, rng: _one_gap(text, "\n", rng),
+    "quotes": _swap_quotes,
+    "tab": lambda text, rng: _replace_one_gap(text, "\t", rng),
+    "newline": lambda text, rng: _replace_one_gap(text, "\n", rng),
 }
 
 
@@ -285,12 +285,12 @@ _NEIGHBOURS = {
 class TypoSettings(RateSettings):
     """How many words are mistyped."""
 
-    rate: float = rate_field(0.1, of="content words of five letters or more that are mistyped")
+    rate: float = make_rate_field(0.1, of="content words of five letters or more that are mistyped")
 
 
 def mistype(text: str, settings: TypoSettings, rng: random.Random) -> Edited:
     """Return the text with one error in each of some words; names, numbers and first letters are left alone."""
-    places = long_words(text)
+    places = find_long_words(text)
     if not places:
         return Edited(reason="no_long_word")
     chosen = rng.sample(places, max(1, round(settings.rate * len(places))))
@@ -299,12 +299,12 @@ def mistype(text: str, settings: TypoSettings, rng: random.Random) -> Edited:
     return Edited(text=apply(text, edits), confidence="high") if edits else Edited(reason="no_safe_typo")
 
 
-Typo = keeping_test(
+Typo = make_preserving_test(
     "typo",
     mistype,
     "Mistypes some words",
     settings=TypoSettings,
-    base=EnglishKeepingEdit,
+    base=EnglishPreservingEdit,
     version="6",
     skips={
         "no_long_word": "without a word of five letters or more that may be mistyped",
@@ -313,7 +313,7 @@ Typo = keeping_test(
 )
 
 
-def long_words(text: str) -> list[re.Match[str]]:
+def find_long_words(text: str) -> list[re.Match[str]]:
     """Return the content words of five letters or more; one with a capital may be a name, also at the start."""
     spared = _SPARED | closed.table().keys()
     return [word for word in _LONG_WORD.finditer(text) if word[0].islower() and word[0] not in spared]
@@ -329,13 +329,13 @@ def _mistype_word(word: str, rng: random.Random) -> str | None:
     return None
 
 
-def _neighbour(word: str, at: int, rng: random.Random) -> str:
+def _hit_neighbour_key(word: str, at: int, rng: random.Random) -> str:
     near = _NEIGHBOURS.get(word[at], "")
     return word[:at] + rng.choice(near) + word[at + 1 :] if near else word
 
 
 _ERRORS: tuple[Callable[[str, int, random.Random], str], ...] = (
-    _neighbour,
+    _hit_neighbour_key,
     lambda word, at, rng: word[:at] + word[at + 1] + word[at] + word[at + 2 :],
     lambda word, at, rng: word[:at] + word[at] + word[at:],
     lambda word, at, rng: word[:at] + word[at + 1 :],

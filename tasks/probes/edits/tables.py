@@ -45,19 +45,19 @@ def split_pairs(text: str) -> dict[str, str]:
 @cache
 def cue(name: str) -> re.Pattern[str]:
     """Return a pattern that finds a word of a list, in any case; `*` stands for any ending."""
-    return re.compile(rf"\b(?:{_join(listed(name))})\b", re.IGNORECASE)
+    return re.compile(rf"\b(?:{_join_alternatives(listed(name))})\b", re.IGNORECASE)
 
 
-def _join(words: Iterable[str]) -> str:
+def _join_alternatives(words: Iterable[str]) -> str:
     return "|".join(
         re.escape(word).replace(r"\*", r"\w*") for word in sorted(words, key=lambda word: (-len(word), word))
     )
 
 
 @cache
-def phrase(name: str, before: str, behind: str) -> re.Pattern[str]:
+def compile_phrase(name: str, before: str, behind: str) -> re.Pattern[str]:
     """Return a pattern that finds a word of a list between two others, which are patterns themselves."""
-    return re.compile(rf"(?i:{before})(?i:{_join(listed(name))})(?i:{behind})")
+    return re.compile(rf"(?i:{before})(?i:{_join_alternatives(listed(name))})(?i:{behind})")
 
 
 @cache

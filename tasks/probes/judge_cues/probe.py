@@ -18,11 +18,11 @@ from contrapose.tasks.language.english import DICTIONARIES
 from contrapose.tasks.probes import choices
 from contrapose.tasks.probes.base import Column, Criterion, Embed, Measure, Value, normalize_spacing
 from contrapose.tasks.probes.judge_cues.cues import WITHOUT_WORDS, Cue, add_cue
-from contrapose.tasks.probes.known_errors import BARE, EXPLAINED, Measured, step_figures
+from contrapose.tasks.probes.known_errors import BARE, EXPLAINED, MeasuredErrors, measure_steps
 from contrapose.tasks.probes.orders.letter_replies import LetterChoice
-from contrapose.tasks.probes.orders.two_orders import ComparedTexts, Read, reading_columns
-from contrapose.tasks.probes.orders.verdicts import AsksJudge, Said, VerdictSettings, kind_of_reply
-from contrapose.tasks.probes.panels import Panel, Picture, Sheet, figure_quantity
+from contrapose.tasks.probes.orders.two_orders import ComparedTexts, ReadReplies, make_verdict_columns
+from contrapose.tasks.probes.orders.verdicts import JudgeProbe, Said, VerdictSettings, classify_reply
+from contrapose.tasks.probes.panels import Panel, Picture, Sheet, get_quantity
 from contrapose.tasks.probes.values import where
 from contrapose.tasks.statistics.shares import LEVEL
 
@@ -112,7 +112,7 @@ EXPLANATIONS: Mapping[str, str] = {
 }
 
 
-class JudgeCues(AsksJudge):
+class JudgeCues(JudgeProbe):
     """Show a judge an answer beside the same answer with a cue, in both orders. No label of people is needed."""
 
     name: ClassVar[str] = "judge_cues"
@@ -121,7 +121,7 @@ class JudgeCues(AsksJudge):
     settings_type: ClassVar[type[JudgeCuesSettings]] = JudgeCuesSettings
     columns: ClassVar[Mapping[str, Column]] = COLUMNS
     explanations: ClassVar[Mapping[str, str]] = EXPLANATIONS
-    reader_errors: ClassVar[Sequence[Measured]] = (EXPLAINED, BARE)
+    reader_errors: ClassVar[Sequence[MeasuredErrors]] = (EXPLAINED, BARE)
     rests_on: ClassVar[tuple[str, ...]] = DICTIONARIES
     uses_answers: ClassVar[bool] = False
     shows_noise: ClassVar[bool] = False
@@ -158,9 +158,9 @@ class JudgeCues(AsksJudge):
         cases = []
         for cue in settings.cues:
             if cue == "identical":
-                pairs = equal_pairs(**contents)
+                pairs = pair_with_itself(**contents)
             else:
-                tried = [twins_of(name, contents[name], cue, random.Random(f"{seed} {cue}")) for name in order]
+                tried = [pair_with_cue(name, contents[name], cue, random.Random(f"{seed} {cue}")) for name in order]
                 pairs = next((pairs for pairs in tried if pairs.skipped is None), tried[0])
             details = {**self.comparison(sample).details, "cue": cue, "content": pairs.content}
             skipped = "empty" if blank else pairs.skipped
@@ -169,21 +169,21 @@ class JudgeCues(AsksJudge):
             cases.append(replace(case, id=f"{case.id}/{cue}"))
         return cases
 
-    def score_case(self, trial: Trial, read: Read, settings: Any) -> Score:
+    def score_case(self, trial: Trial, read: ReadReplies, settings: Any) -> Score:
         """Pass a case whose cue did not win in both orders; of equal answers, one of which no place won twice."""
         identical = trial.case.details["cue"] == "identical"
         first, second = (choice.choice or "" for choice in read)
-        said = [_kind(reply, choice) for reply, choice in zip((trial.expected, trial.actual), read, strict=True)]
-        outcome = outcome_of(first, second, said, identical=identical)
+        said = [_classify(reply, choice) for reply, choice in zip((trial.expected, trial.actual), read, strict=True)]
+        outcome = decide_outcome(first, second, said, identical=identical)
         is_open = outcome in OPEN
         passed = not is_open and outcome not in (("first", "second") if identical else ("styled",))
         columns: dict[str, Value] = {
             **trial.case.details,
-            **reading_columns(trial, read, settings),
+            **make_verdict_columns(trial, read, settings),
             "said": said[0],
             "swapped_said": said[1],
             "outcome": outcome,
-            "lean": lean_of(first, second, outcome, identical=identical),
+            "lean": compute_lean(first, second, outcome, identical=identical),
         }
         reason = {**OUTCOMES, **OPEN}[outcome]
         return Score(value=float(passed), passed=passed, reason=reason, undecided=is_open, columns=columns)
@@ -206,7 +206,7 @@ class JudgeCues(AsksJudge):
         if judged.empty:
             return dict.fromkeys(names)
         counted = judged["outcome"].value_counts()
-        steps = step_figures((judged["result_step"], judged["swapped_step"]))
+        steps = measure_steps((judged["result_step"], judged["swapped_step"]))
         return {**{name: int(counted.get(name, 0)) for name in names}, **steps}
 
     def picture(self) -> Picture:
@@ -228,7 +228,7 @@ class JudgeCues(AsksJudge):
             own = cases & results["cue"].eq(cue) & read
             yield Measure(name=f"lean_{cue}", values=where(own, results["lean"]), bounds=(-0.5, 0.5))
             yield Measure(name=f"tied_share_{cue}", values=where(own, ties), bounds=(0, 1))
-        yield from choices.reading_measures(results)
+        yield from choices.yield_reading_measures(results)
 
     def criteria(self, results: pd.DataFrame, settings: JudgeCuesSettings) -> Sequence[Criterion]:
         """Return a gate on each share of each cue: a lean of `max_lean` leaves the other side 1/2 less that.
@@ -242,12 +242,12 @@ class JudgeCues(AsksJudge):
         for cue in settings.cues:
             applies = cases & results["cue"].eq(cue).to_numpy(dtype=bool)
             none = f"No answer could be given the cue {cue}. Use other data, or leave it out of cues."
-            for name, sides in gates_of(cue).items():
+            for name, sides in list_gated_shares(cue).items():
                 gates.append(
                     Criterion(
                         name=name,
                         wanted=0.5 - settings.max_lean,
-                        met=votes(results, sides),
+                        met=count_votes(results, sides),
                         applies=applies,
                         too_few="" if applies.any() else none,
                         knows_answers=True,
@@ -267,30 +267,30 @@ class ShownPairs(NamedTuple):
     """Why they cannot be asked."""
 
 
-def twins_of(name: str, plain: str, cue: Cue, rng: random.Random) -> ShownPairs:
+def pair_with_cue(name: str, plain: str, cue: Cue, rng: random.Random) -> ShownPairs:
     """Return an answer and its twin with a cue, in both orders."""
     styled = add_cue(plain, cue, rng=rng)
     twin = plain if styled.text is None else styled.text
     return ShownPairs(name, (plain, twin), (twin, plain), styled.reason)
 
 
-def equal_pairs(*, first: str, second: str) -> ShownPairs:
+def pair_with_itself(*, first: str, second: str) -> ShownPairs:
     """Return one answer beside itself, then the other answer beside itself."""
     same = normalize_spacing(first) == normalize_spacing(second)
     skipped = "empty" if not (first and second) else "equal_sentences" if same else None
     return ShownPairs("both", (first, first), (second, second), skipped)
 
 
-def _kind(reply: Completion, choice: LetterChoice) -> Said:
+def _classify(reply: Completion, choice: LetterChoice) -> Said:
     """Return what a reply says; letters that are equally likely are a tie."""
-    return "tie" if choice.reason == "tie" else kind_of_reply(reply, choice)
+    return "tie" if choice.reason == "tie" else classify_reply(reply, choice)
 
 
 UNKNOWN, HALF, ONE, NONE = (np.nan, np.nan), (1.0, 0.0), (1.0, 1.0), (0.0, 0.0)
 """What a reply adds to a share, as two votes: a tie gives one of them to each side."""
 
 
-def outcome_of(first: str, second: str, said: Sequence[str], *, identical: bool) -> str:
+def decide_outcome(first: str, second: str, said: Sequence[str], *, identical: bool) -> str:
     """Return what two choices come to, letters or empty, and what the replies are."""
     if "refusal" in said:
         return "refused"
@@ -303,7 +303,7 @@ def outcome_of(first: str, second: str, said: Sequence[str], *, identical: bool)
     return "even" if identical else "plain" if first == "A" else "styled"
 
 
-def lean_of(first: str, second: str, outcome: str, *, identical: bool) -> float | None:
+def compute_lean(first: str, second: str, outcome: str, *, identical: bool) -> float | None:
     """Return the lean of a case, -1/2 to 1/2; None where a reply is open."""
     if outcome in OPEN:
         return None
@@ -311,7 +311,7 @@ def lean_of(first: str, second: str, outcome: str, *, identical: bool) -> float 
     return sum(float(choice == letter) if choice else 0.5 for choice, letter in counted) / 2 - 0.5
 
 
-def gates_of(cue: Cue) -> Mapping[str, tuple[str, str]]:
+def list_gated_shares(cue: Cue) -> Mapping[str, tuple[str, str]]:
     """Return the shares of a cue that have a gate, with the letters that count for them in the two prompts.
 
     A cue that adds words may rightly cost an answer: only a lean towards it has a gate.
@@ -322,13 +322,13 @@ def gates_of(cue: Cue) -> Mapping[str, tuple[str, str]]:
     return without | ({f"share_with_{cue}": ("B", "A")} if cue in WITHOUT_WORDS else {})
 
 
-def votes(results: pd.DataFrame, letters: tuple[str, str]) -> np.ndarray:
+def count_votes(results: pd.DataFrame, letters: tuple[str, str]) -> np.ndarray:
     """Return (rows, 4) of votes for a side, two for each order: 1, 0, or NaN where a reply is open."""
     sides = zip(("result", "swapped_result"), ("said", "swapped_said"), letters, strict=True)
-    return np.concatenate([_votes(results[choice], results[said], letter) for choice, said, letter in sides], axis=1)
+    return np.concatenate([_tally(results[choice], results[said], letter) for choice, said, letter in sides], axis=1)
 
 
-def _votes(choice: pd.Series, said: pd.Series, letter: str) -> np.ndarray:
+def _tally(choice: pd.Series, said: pd.Series, letter: str) -> np.ndarray:
     kinds = [said.eq("tie"), said.eq("choice") & choice.eq(letter), said.eq("choice")]
     columns = [np.select(kinds, values, default=np.nan) for values in zip(HALF, ONE, NONE, strict=True)]
     return np.stack(columns, axis=1)
@@ -355,10 +355,10 @@ class CueTable:
             (
                 "equal answers: first place" if cue == "identical" else cue.replace("_", " "),
                 (
-                    figure_quantity(outcome, names[cue], is_change=True),
-                    figure_quantity(outcome, f"tied_share_{cue}"),
+                    get_quantity(outcome, names[cue], is_change=True),
+                    get_quantity(outcome, f"tied_share_{cue}"),
                     f"{self._counts[cue]:,}",
-                    verdict_on([gates[name] for name in gates_of(cue) if name in gates], among=len(gates)),
+                    describe_cue([gates[name] for name in list_gated_shares(cue) if name in gates], among=len(gates)),
                 ),
             )
             for cue in asked
@@ -373,7 +373,7 @@ class CueTable:
         ]
 
 
-def verdict_on(gates: Sequence[GateSummary], *, among: int) -> str:
+def describe_cue(gates: Sequence[GateSummary], *, among: int) -> str:
     """Return whether the lean of a cue is shown to be above its limit or within it, corrected for all gates."""
     if any(gate["missed"] * among <= LEVEL for gate in gates):
         return "sways the judge"

@@ -69,7 +69,7 @@ class EditPlan(NamedTuple):
     """What the edits do."""
 
 
-def behind_subject(index: int | None) -> int:
+def find_word_behind_subject(index: int | None) -> int:
     """Return the index of the word behind an inverted subject, or refuse where it is unclear."""
     if index is None:
         raise SkipError("wh_subject_boundary")

@@ -15,8 +15,8 @@ from contrapose.tasks.probes.base import Criterion, Measure
 from contrapose.tasks.probes.choices import RIGHT_RATE
 from contrapose.tasks.probes.orders import two_figures
 from contrapose.tasks.probes.orders.two_figures import TwoOrderFigures
-from contrapose.tasks.probes.panels import Grid, Heading, Panel, PanelShare, Picture, Sheet, figure_quantity, pattern
-from contrapose.tasks.probes.values import Guess, gate_above, if_any, numbers, where
+from contrapose.tasks.probes.panels import Grid, Heading, Panel, PanelShare, Picture, Sheet, get_quantity, state_pattern
+from contrapose.tasks.probes.values import GuessedRate, compute_gate_above, keep_if_any, numbers, where
 
 FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "follows_the_content": ("AB", "BA"),
@@ -114,16 +114,16 @@ class JudgeFigures(TwoOrderFigures):
         if "preferred" in results:
             labels["labelled_a_tie"] = int(results["preferred"].eq("tie").sum())
         counts = {name: count for name, count in labels.items() if count or name == "labelled"}
-        return {**super().summarise(results), **counts, **preferences(results)}
+        return {**super().summarise(results), **counts, **compute_preference_tests(results)}
 
     def picture(self) -> Picture:
         """Return the grid of verdicts in both orders, and tables of what they follow and what may sway the judge."""
-        return Verdicts()
+        return VerdictCounts()
 
-    def guessed_rate(self, results: pd.DataFrame) -> Guess | None:
+    def guessed_rate(self, results: pd.DataFrame) -> GuessedRate | None:
         """Return how often guesses with the judge's own share of each letter and of ties would stay in both orders."""
-        habits = _habits(results)
-        return None if habits is None else Guess(2 * habits["A"] * habits["B"] + habits["tie"] ** 2)
+        habits = _compute_habits(results)
+        return None if habits is None else GuessedRate(2 * habits["A"] * habits["B"] + habits["tie"] ** 2)
 
     def right_rate(self, results: pd.DataFrame, *, wanted: float | None, takes_tie: bool) -> Sequence[Criterion]:
         """Return the rate of the right verdict in both orders over the labelled pairs; nothing where none counts.
@@ -136,18 +136,18 @@ class JudgeFigures(TwoOrderFigures):
         tie, outcome = results["preferred"].eq("tie").to_numpy(), results["outcome"]
         # Of a pair without a readable reply only its label is known: it may have gone either way.
         applies = case & results["answer_known"].eq(True).to_numpy()
-        if not (takes_tie or _calls_tie(results[case])):
+        if not (takes_tie or _is_tie_reply(results[case])):
             applies &= ~tie
         if wanted == 0 or not applies.any():
             return []
         even = float((numbers(results["chance"])[applies] ** 2).mean())
-        habits, own = _habits(results), 0.0
+        habits, own = _compute_habits(results), 0.0
         if habits is not None:
             own = float(np.where(tie, habits["tie"] ** 2, habits["A"] * habits["B"])[applies].mean())
         chance = max(even, own)
         known = outcome.notna() & outcome.ne("unparsed")
         met = where(known, np.where(tie, outcome.eq("tied"), outcome.eq("AB")))
-        gate = max(LEAST_RIGHT, gate_above(chance)) if wanted is None else wanted
+        gate = max(LEAST_RIGHT, compute_gate_above(chance)) if wanted is None else wanted
         return [Criterion(name=RIGHT_RATE, wanted=gate, met=met, applies=applies, chance=chance)]
 
     def measures(self, results: pd.DataFrame) -> Iterator[Measure]:
@@ -170,16 +170,16 @@ class JudgeFigures(TwoOrderFigures):
             yield Measure(name=name, share=True, values=where(said, outcome.isin(outcomes)))
         judged, read = outcome.notna(), outcome.notna() & outcome.ne("unparsed")
         tied = outcome.isin(("tied", "tied_once"))
-        yield Measure(name="tied_share", share=True, values=if_any(read, where(judged, tied)))
-        yield Measure(name="refused_share", share=True, values=if_any(read, where(judged, outcome.eq("refused"))))
+        yield Measure(name="tied_share", share=True, values=keep_if_any(read, where(judged, tied)))
+        yield Measure(name="refused_share", share=True, values=keep_if_any(read, where(judged, outcome.eq("refused"))))
         if "right_is_own" in results:
             right = (results["result"].eq("A") * 1.0 + results["swapped_result"].eq("B")) / 2
             for name, own in (("accuracy_where_own", True), ("accuracy_where_anothers", False)):
-                values = if_any(read, where(judged & results["right_is_own"].eq(own), right))
+                values = keep_if_any(read, where(judged & results["right_is_own"].eq(own), right))
                 yield Measure(name=name, values=values, bounds=(0, 1))
 
 
-def preferences(results: pd.DataFrame) -> Mapping[str, float]:
+def compute_preference_tests(results: pd.DataFrame) -> Mapping[str, float]:
     """Return two-sided exact p values of a judge that is swayed by length, or by who wrote an answer.
 
     Fisher's exact test of the pairs with the same choice in both orders: is the better answer chosen as often where it
@@ -199,12 +199,12 @@ def preferences(results: pd.DataFrame) -> Mapping[str, float]:
     return figures
 
 
-def _calls_tie(cases: pd.DataFrame) -> bool:
+def _is_tie_reply(cases: pd.DataFrame) -> bool:
     """Return whether a reply to a case calls a tie."""
     return any(bool(cases[name].eq("tie").any()) for name in ("result", "swapped_result") if name in cases)
 
 
-def _habits(results: pd.DataFrame) -> Mapping[str, float] | None:
+def _compute_habits(results: pd.DataFrame) -> Mapping[str, float] | None:
     """Return the share of A, of B and of ties among the verdicts on cases in both orders; None without a verdict."""
     if not {"result", "swapped_result"} <= set(results.columns):
         return None
@@ -216,7 +216,7 @@ def _habits(results: pd.DataFrame) -> Mapping[str, float] | None:
     return {name: counts[name] / total for name in JudgeFigures.choices_read} if total else None
 
 
-class Verdicts:
+class VerdictCounts:
     """Counts of the pairs by their two verdicts, and tables of what these follow and of what may sway the judge."""
 
     def __init__(self) -> None:
@@ -242,7 +242,7 @@ class Verdicts:
         )
         tables = []
         for caption, over, words in sheets:
-            known = {text: figure_quantity(outcome, name) for name, text in words.items()}
+            known = {text: get_quantity(outcome, name) for name, text in words.items()}
             rows = tuple((text, (quantity,)) for text, quantity in known.items() if quantity is not None)
             header = (over, "share (95 %)")
             tables.append(Sheet(caption=caption, header=header, rows=rows, figures=frozenset(words)))
@@ -279,7 +279,7 @@ class Verdicts:
         if not all_ranked:
             counts["AB"] += counts.pop("BA")
             sentences = {name: SAME_ANSWER if name == "AB" else sentences[name] for name in counts}
-        return pattern(counts, sentences, without_choice=self._outcomes["refused"] + self._outcomes["unparsed"])
+        return state_pattern(counts, sentences, without_choice=self._outcomes["refused"] + self._outcomes["unparsed"])
 
     def _note(self) -> str:
         """Return the counts of what the grid leaves out, and which pairs count for what."""

@@ -17,7 +17,7 @@ from contrapose.tasks.language.replies.options import CONTRADICTORY
 from contrapose.tasks.language.replies.spoken import Chosen, Step, read_final_choice, unparsed_choice, without_listing
 from contrapose.tasks.language.replies.text import REPLIES, canonical, sentences, window
 from contrapose.tasks.probes.base import Embed
-from contrapose.tasks.probes.reader_questions import answered
+from contrapose.tasks.probes.reader_questions import read_reader_answer
 
 Letter = Literal["A", "B"]
 NONE_FOUND = "no choice found"
@@ -79,11 +79,11 @@ def read_choice(
     options the last two are left out. Beyond 5,000 characters only the first 4,000 and the last 1,000 are read.
     """
     read = read_words(reply, option_a=option_a, option_b=option_b)
-    if embed is None or not option_a or not option_b or not needs_meaning(read):
+    if embed is None or not option_a or not option_b or not is_left_to_embeddings(read):
         return read
     vectors = embed([window(reply), option_a, option_b])
     cosines = [float(vectors[0] @ vectors[1]), float(vectors[0] @ vectors[2])]
-    return nearer(cosines, similarity_threshold=similarity_threshold, margin=margin)
+    return choose_nearer(cosines, similarity_threshold=similarity_threshold, margin=margin)
 
 
 def read_words(
@@ -101,20 +101,20 @@ def read_words(
         seen = without_listing(seen, ("A", "B"), options)
 
     def read(text: str) -> Chosen:
-        return _read(text, options, one_is_right)
+        return _read_unmarked(text, options, one_is_right)
 
-    chosen = read_final_choice(seen, read, held=_verdict_place, count=2)
+    chosen = read_final_choice(seen, read, held=_parse_marked_verdict, count=2)
     chosen = keep_if_final(chosen, seen, read, cut_off=cut_off)
     choice: Letter | None = None if chosen.index is None else "B" if chosen.index else "A"
     return LetterChoice(choice=choice, step=chosen.step, reason=chosen.reason, tie=chosen.tie)
 
 
-def needs_meaning(read: LetterChoice | Chosen) -> bool:
+def is_left_to_embeddings(read: LetterChoice | Chosen) -> bool:
     """Return whether embeddings may decide: for short replies in other words that decline nothing, name no letter."""
     return read.step == "unparsed" and read.reason == NONE_FOUND
 
 
-def nearer(cosines: Sequence[float], *, similarity_threshold: float, margin: float) -> LetterChoice:
+def choose_nearer(cosines: Sequence[float], *, similarity_threshold: float, margin: float) -> LetterChoice:
     """Choose by the cosines of a reply to sentences A and B; ties, near ties and distant replies stay unparsed."""
     a, b = cosines
     known = math.isfinite(a) and math.isfinite(b)
@@ -123,16 +123,16 @@ def nearer(cosines: Sequence[float], *, similarity_threshold: float, margin: flo
     return LetterChoice(choice="A" if a > b else "B", step="embedding", reason=f"cosine {a:.3f} to A, {b:.3f} to B")
 
 
-def read_answer(answer: str | None, options: Sequence[str]) -> LetterChoice | None:
+def convert_reader_answer(answer: str | None, options: Sequence[str]) -> LetterChoice | None:
     """Return what a model that was asked back says the reply chooses; None where it said nothing readable."""
-    letter = answered(answer, options)
+    letter = read_reader_answer(answer, options)
     if letter is None:
         return None
     choice: Letter | None = None if letter == "none" else "A" if letter == "A" else "B"
     return LetterChoice(choice=choice, step="asked", reason=f"the reader model says {letter}")
 
 
-def _verdict_place(verdict: str) -> int | None:
+def _parse_marked_verdict(verdict: str) -> int | None:
     """Return 0 for A, 1 for B, 2 for neither; None for what is no verdict about them."""
     if over := _OVER.fullmatch(verdict):
         better = over[1] if over[2].startswith(">") else over[3] if over[2].startswith("<") else "C"
@@ -143,7 +143,7 @@ def _verdict_place(verdict: str) -> int | None:
     return "AB".index(named["letter"].upper()) if named and not named["better"] else None
 
 
-def _read(seen: str, options: tuple[str, str] | None, one_is_right: bool) -> Chosen:
+def _read_unmarked(seen: str, options: tuple[str, str] | None, one_is_right: bool) -> Chosen:
     """Read what is stated without marks and turns."""
     read = _read_statement(seen, one_is_right)
     if read.step != "letter" and is_tie(seen):
@@ -167,8 +167,8 @@ def _read(seen: str, options: tuple[str, str] | None, one_is_right: bool) -> Cho
         return read
     if (named := _read_labelled(seen, options, one_is_right)).index is not None:
         return named
-    read = repeated or (_read_quoted(seen, options) if needs_meaning(read) else read)
-    if not needs_meaning(read):
+    read = repeated or (_read_quoted(seen, options) if is_left_to_embeddings(read) else read)
+    if not is_left_to_embeddings(read):
         return read
     # An explanation speaks of both sentences, and so its embedding is near the one that it speaks of more.
     is_short = len(seen) <= 2 * max(map(len, options)) + ROOM and len(list(sentences(seen))) <= 2
@@ -193,8 +193,8 @@ def _read_restated(reply: str, options: tuple[str, str]) -> Chosen | None:
     if len(reply) > 2 * max(map(len, options)) + 200:
         return None
     label = _LABEL.match(reply)
-    bodies = {_words_of(reply), _words_of(reply[label.end() :] if label else reply)}
-    places = [place for place, text in enumerate(options) if _words_of(text) in bodies]
+    bodies = {_strip_punctuation(reply), _strip_punctuation(reply[label.end() :] if label else reply)}
+    places = [place for place, text in enumerate(options) if _strip_punctuation(text) in bodies]
     if len(places) != 1:
         return None
     letter = "AB"[places[0]]
@@ -211,10 +211,10 @@ def _read_labelled(reply: str, options: tuple[str, str], one_is_right: bool) -> 
     """
     marked = reply
     for letter, text, other in zip("AB", options, reversed(options), strict=True):
-        if other.strip() in marked and _label_before(letter, other.strip()).search(marked):
+        if other.strip() in marked and _compile_label(letter, other.strip()).search(marked):
             return unparsed_choice("contradictory")
         if (own := text.strip().rstrip(".")) in marked:
-            marked = _label_before(letter, own, end=r"[.\"\u201d*]{0,3}").sub(f"({letter}). ", marked)
+            marked = _compile_label(letter, own, end=r"[.\"\u201d*]{0,3}").sub(f"({letter}). ", marked)
     stated = weigh(canonical(marked), one_is_right=one_is_right) if marked != reply else None
     if stated is None or stated.letter is None:
         return unparsed_choice(NONE_FOUND)
@@ -222,7 +222,7 @@ def _read_labelled(reply: str, options: tuple[str, str], one_is_right: bool) -> 
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _label_before(letter: str, sentence: str, *, end: str = "") -> re.Pattern[str]:
+def _compile_label(letter: str, sentence: str, *, end: str = "") -> re.Pattern[str]:
     """Compile a letter before a sentence; that takes longer than to read most replies."""
     label = rf"(?<![\w'])[(\[*]{{0,3}}{letter}[)\]*]{{0,3}}\s?[.:)]?[*\"\u201c\s]{{1,4}}"
     return re.compile(label + re.escape(sentence) + end)
@@ -247,14 +247,14 @@ def _read_quoted(reply: str, options: tuple[str, str]) -> Chosen:
     return Chosen(index=place, step="restated", reason=f"chooses sentence {letter} by quoting it")
 
 
-def _words_of(text: str) -> str:
+def _strip_punctuation(text: str) -> str:
     """Return letters and digits only, one space between words, without case."""
     return " ".join(re.sub(r"[\W_]+", " ", unicodedata.normalize("NFKC", text).casefold()).split())
 
 
-def likelier_letter(reply: Completion) -> LetterChoice | None:
+def choose_likelier_letter(reply: Completion) -> LetterChoice | None:
     """Return the label with the larger log-likelihood; None when the two are not both finite."""
-    lead = lead_of_a(reply)
+    lead = compute_lead_of_a(reply)
     if lead is None:
         return None
     if lead == 0:
@@ -262,7 +262,7 @@ def likelier_letter(reply: Completion) -> LetterChoice | None:
     return LetterChoice(choice="A" if lead > 0 else "B", step="likelihood", reason=f"A leads by {lead:.3f} nats")
 
 
-def lead_of_a(reply: Completion) -> float | None:
+def compute_lead_of_a(reply: Completion) -> float | None:
     """Return the log-likelihood of A minus that of B, in nats; None when the two are not both finite."""
     loglikelihoods = reply.option_loglikelihoods
     if loglikelihoods is None or len(loglikelihoods) != 2:
@@ -271,9 +271,9 @@ def lead_of_a(reply: Completion) -> float | None:
     return lead if math.isfinite(lead) else None
 
 
-def debiased_columns(trial: Trial) -> dict[str, float | bool | None]:
+def make_debiased_columns(trial: Trial) -> dict[str, float | bool | None]:
     """Return content s = (m1 + m2)/2 and position b = (m1 - m2)/2, in nats; b is the pull of the letter A."""
-    first, second = lead_of_a(trial.expected), lead_of_a(trial.actual)
+    first, second = compute_lead_of_a(trial.expected), compute_lead_of_a(trial.actual)
     if first is None or second is None:
         return dict.fromkeys(("content_score", "position_score", "debiased_choice_right"))
     # In the swapped order the correct text is B, so its lead is the opposite of A's.

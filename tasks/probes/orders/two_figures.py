@@ -12,9 +12,9 @@ import pandas as pd
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.probes import choices
 from contrapose.tasks.probes.base import Column, Measure, Probe
-from contrapose.tasks.probes.known_errors import step_figures
-from contrapose.tasks.probes.panels import Grid, Heading, Panel, PanelShare, Picture, pattern
-from contrapose.tasks.probes.values import if_any, numbers, where
+from contrapose.tasks.probes.known_errors import measure_steps
+from contrapose.tasks.probes.panels import Grid, Heading, Panel, PanelShare, Picture, state_pattern
+from contrapose.tasks.probes.values import keep_if_any, numbers, where
 from contrapose.tasks.statistics.families import discordant
 
 COLUMNS: Mapping[str, Column] = {
@@ -120,7 +120,7 @@ def pride(
     ]
 
 
-class Positions:
+class OutcomeCounts:
     """Counts of the pairs of orders by their outcome."""
 
     def __init__(self, sentences: Mapping[str, str], unpaired: Sequence[str]) -> None:
@@ -147,7 +147,7 @@ class Positions:
                     (Heading(name="original: A", note="right"), (cell["AB"], cell["AA"])),
                     (Heading(name="original: B", note="wrong"), (cell["BB"], cell["BA"])),
                 ),
-                sentence=pattern(counts, self._sentences, without_choice=sum(others.values())),
+                sentence=state_pattern(counts, self._sentences, without_choice=sum(others.values())),
                 note=" ".join(f"{name.capitalize()}: {count:,}." for name, count in others.items()),
                 figures=frozenset({*counts, *others}),
             )
@@ -190,7 +190,7 @@ class TwoOrderFigures(Probe):
             return dict.fromkeys(counts)
         first, second = counts["AA"], counts["BB"]
         bias = {"position_bias_p": discordant(first, second).p} if first + second else {}
-        return {**counts, **bias, **step_figures((judged["result_step"], judged["swapped_step"]))}
+        return {**counts, **bias, **measure_steps((judged["result_step"], judged["swapped_step"]))}
 
     def position_lean(self, results: pd.DataFrame) -> np.ndarray | None:
         """Return (rows,): P(first) - P(second) over both orders, in which the content cancels; a tie is neither.
@@ -205,7 +205,7 @@ class TwoOrderFigures(Probe):
 
     def picture(self) -> Picture:
         """Return the grid of choices in both orders."""
-        return Positions(self.sentences, self.unpaired)
+        return OutcomeCounts(self.sentences, self.unpaired)
 
     def measures(self, results: pd.DataFrame) -> Iterator[Measure]:
         """Yield means over pairs: an unread reply is not right, and in `debiased_accuracy` a tie counts half.
@@ -218,15 +218,15 @@ class TwoOrderFigures(Probe):
         judged, parsed = outcome.notna(), outcome.isin(PAIRS)
         first, second = (results[name].isin(self.choices_read) for name in ("result", "swapped_result"))
         right = where(judged, results["result"] == "A"), where(judged, results["swapped_result"] == "B")
-        accuracy = if_any(judged & (first | second), (right[0] + right[1]) / 2)
+        accuracy = keep_if_any(judged & (first | second), (right[0] + right[1]) / 2)
         yield Measure(name="accuracy", values=accuracy, bounds=(0, 1))
         if "right_is_longer" in results:
             # Who prefers length is better where the right one is longer.
             for name, longer in (("accuracy_where_longer", True), ("accuracy_where_shorter", False)):
                 values = np.where(results["right_is_longer"].eq(longer), accuracy, np.nan)
                 yield Measure(name=name, values=values, bounds=(0, 1))
-        yield Measure(name="accuracy_original", share=True, values=if_any(judged & first, right[0]))
-        yield Measure(name="accuracy_swapped", share=True, values=if_any(judged & second, right[1]))
+        yield Measure(name="accuracy_original", share=True, values=keep_if_any(judged & first, right[0]))
+        yield Measure(name="accuracy_swapped", share=True, values=keep_if_any(judged & second, right[1]))
         for name, outcomes in ABILITY_AND_BIAS.items():
             yield Measure(name=name, share=True, values=where(parsed, outcome.isin(outcomes)))
         index = where(parsed, ((outcome == "AA") * 1 - (outcome == "BB")) / 2)
@@ -242,4 +242,4 @@ class TwoOrderFigures(Probe):
         known = np.where(control, passed.notna(), first | second)
         changed = np.where(control, passed.eq(False), outcome.isin(self.order_decides) | (first != second))
         yield Measure(name="choice_changed", share=True, values=where(known, changed), net="net_order_sensitivity")
-        yield from choices.reading_measures(results)
+        yield from choices.yield_reading_measures(results)

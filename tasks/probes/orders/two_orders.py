@@ -13,22 +13,22 @@ from pydantic import Field, FiniteFloat
 from contrapose.tasks.core.records import Case, Completion, FollowUp, Likelihoods, Score, Side, Trial
 from contrapose.tasks.language.replies.text import window
 from contrapose.tasks.probes.base import Embed, Embeds, Proportion, Value, control_of, letters, normalize_spacing
-from contrapose.tasks.probes.choices import in_words_columns
-from contrapose.tasks.probes.known_errors import OF_TWO, Measured
+from contrapose.tasks.probes.choices import make_words_columns
+from contrapose.tasks.probes.known_errors import OF_TWO, MeasuredErrors
 from contrapose.tasks.probes.orders.letter_replies import (
     Letter,
     LetterChoice,
-    debiased_columns,
-    likelier_letter,
-    nearer,
-    needs_meaning,
-    read_answer,
+    choose_likelier_letter,
+    choose_nearer,
+    convert_reader_answer,
+    is_left_to_embeddings,
+    make_debiased_columns,
     read_words,
 )
 from contrapose.tasks.probes.orders.two_figures import TwoOrderFigures
-from contrapose.tasks.probes.own_prompt import default_prompt, render_prompt
+from contrapose.tasks.probes.own_prompt import render_built_in, render_prompt
 from contrapose.tasks.probes.prompt_settings import RewordedSettings
-from contrapose.tasks.probes.reader_questions import ask_about, check_columns, declines
+from contrapose.tasks.probes.reader_questions import ask_reader, check_reader, is_declining
 
 TwoTexts = tuple[str, str]
 """Two texts in their order."""
@@ -108,7 +108,7 @@ class ComparedTexts:
     """What result rows repeat of the sample."""
 
 
-class Read(NamedTuple):
+class ReadReplies(NamedTuple):
     """The replies of a trial, as they were read."""
 
     first: LetterChoice
@@ -121,7 +121,7 @@ class TwoOrders(TwoOrderFigures):
     """A probe that asks which of two texts is the right one, in both orders; a subclass says what they are."""
 
     settings_type: ClassVar[type[PairSettings]] = TwoOrdersSettings
-    reader_errors: ClassVar[Sequence[Measured]] = OF_TWO
+    reader_errors: ClassVar[Sequence[MeasuredErrors]] = OF_TWO
     right_first: ClassVar[bool] = True
     skip_reasons: ClassVar[Mapping[str, str]] = {
         "empty": "with a blank text",
@@ -152,7 +152,7 @@ class TwoOrders(TwoOrderFigures):
         """Return one of the two texts as it stands in a prompt of ours."""
         return text.strip()
 
-    def outcome(self, trial: Trial, read: Read, settings: Any) -> str:
+    def outcome(self, trial: Trial, read: ReadReplies, settings: Any) -> str:
         """Return both choices, or `unparsed` where one of them could not be read.
 
         The documents' table fails such a pair, and a verdict leaves it open.
@@ -237,7 +237,7 @@ class TwoOrders(TwoOrderFigures):
         }
         template = self.template if settings.prompt is None else settings.prompt
         if not template:
-            return default_prompt(self.prompt_name or self.name, values, wording=settings.wording, where=self.where)
+            return render_built_in(self.prompt_name or self.name, values, wording=settings.wording, where=self.where)
         return render_prompt(template, values, where=f"{self.where}.prompt, sample {sample.id}")
 
     def score(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> list[Score]:
@@ -254,16 +254,16 @@ class TwoOrders(TwoOrderFigures):
                 read = next(in_words)
             elif case.scorer == "label":
                 both = (trial.expected, trial.actual)
-                read = Read(
+                read = ReadReplies(
                     *(settings.read_by_rules(one.text or "", case.options, cut_off=one.is_cut_off) for one in both)
                 )
             else:
-                first, second = likelier_letter(trial.expected), likelier_letter(trial.actual)
+                first, second = choose_likelier_letter(trial.expected), choose_likelier_letter(trial.actual)
                 if first is None or second is None:
                     reason = "The log-likelihoods of A and B are not both finite."
                     scores.append(Score(value=None, passed=None, reason=reason, columns=dict(case.details)))
                     continue
-                read = Read(first, second)
+                read = ReadReplies(first, second)
             scores.append(_score_control(trial, read) if case.control else self.score_case(trial, read, settings))
         return scores
 
@@ -277,20 +277,20 @@ class TwoOrders(TwoOrderFigures):
         again = super().same_prompt(case, side)
         return again if side == "expected" else replace(again, options=case.options[::-1])
 
-    def score_case(self, trial: Trial, read: Read, settings: Any) -> Score:
+    def score_case(self, trial: Trial, read: ReadReplies, settings: Any) -> Score:
         """Score a pair by the documents' table: A then B passes, everything else fails."""
         outcome, (right, wrong) = self.outcome(trial, read, settings), trial.case.options
         likely = trial.case.scorer == "likelihood"
         columns: dict[str, Value] = {
             **trial.case.details,
-            **reading_columns(trial, read, settings),
+            **make_verdict_columns(trial, read, settings),
             "outcome": outcome,
-            **debiased_columns(trial),
-            "calibrates": calibrates(trial.case.sample_id, settings.calibration) if likely else None,
+            **make_debiased_columns(trial),
+            "calibrates": is_calibrating(trial.case.sample_id, settings.calibration) if likely else None,
             "right_is_longer": len(right) > len(wrong) if len(right) != len(wrong) else None,
         }
         named = ("original", read.first), ("swapped", read.second)
-        unread = "; ".join(f"{name}: {choice.reason}" for name, choice in named if verdict_of(choice) is None)
+        unread = "; ".join(f"{name}: {choice.reason}" for name, choice in named if name_choice(choice) is None)
         explained = self.explain(outcome, trial)
         return Score(
             value=float(outcome in self.passing),
@@ -305,10 +305,10 @@ class TwoOrders(TwoOrderFigures):
         trials = [trial for trial in trials if trial.case.scorer == "reply"]
         asked: list[FollowUp] = []
         for trial, read in zip(trials, read_replies(trials, settings, embed=embed), strict=True):
-            for (side, reply, options), choice in zip(_replies(trial), read, strict=True):
-                declined = choice.tie or declines(reply.text or "", choice.reason)
+            for (side, reply, options), choice in zip(_list_replies(trial), read, strict=True):
+                declined = choice.tie or is_declining(reply.text or "", choice.reason)
                 letter, step = choice.choice, choice.step
-                asked += ask_about(trial, side, options, letter=letter, step=step, declined=declined)
+                asked += ask_reader(trial, side, options, letter=letter, step=step, declined=declined)
         return asked
 
     def failure(self, row: Mapping[str, Any]) -> str:
@@ -317,41 +317,41 @@ class TwoOrders(TwoOrderFigures):
         return f"It {sentence}" if sentence else ""
 
 
-def verdict_of(choice: LetterChoice) -> str | None:
+def name_choice(choice: LetterChoice) -> str | None:
     """Return the letter that was chosen, or `tie`; None where a reply says neither."""
     return choice.choice or ("tie" if choice.tie else None)
 
 
-def _replies(trial: Trial) -> tuple[tuple[Side, Completion, tuple[str, ...]], ...]:
+def _list_replies(trial: Trial) -> tuple[tuple[Side, Completion, tuple[str, ...]], ...]:
     """Return both replies, with the options as they stood in their prompts."""
     options = trial.case.options
     swapped = options if trial.case.control else options[::-1]
     return ("expected", trial.expected, options), ("actual", trial.actual, swapped)
 
 
-def reading_columns(trial: Trial, read: Read, settings: PairSettings) -> dict[str, Value]:
+def make_verdict_columns(trial: Trial, read: ReadReplies, settings: PairSettings) -> dict[str, Value]:
     """Return the choices of a trial, what read them, how well the model reads, and what its reply in words says."""
     words = trial.expected.in_words
     said = None if words is None else settings.read_in_words(words, trial.case.options).choice
     return {
-        "result": verdict_of(read.first) or "",
-        "swapped_result": verdict_of(read.second) or "",
+        "result": name_choice(read.first) or "",
+        "swapped_result": name_choice(read.second) or "",
         "result_step": read.first.step,
         "swapped_step": read.second.step,
-        **in_words_columns(words, read=said, likeliest=read.first.choice),
-        **check_columns(
+        **make_words_columns(words, read=said, likeliest=read.first.choice),
+        **check_reader(
             (reply, choice.choice, choice.step, options)
-            for (_, reply, options), choice in zip(_replies(trial), read, strict=True)
+            for (_, reply, options), choice in zip(_list_replies(trial), read, strict=True)
         ),
     }
 
 
-def read_replies(trials: Sequence[Trial], settings: PairSettings, *, embed: Embed) -> list[Read]:
+def read_replies(trials: Sequence[Trial], settings: PairSettings, *, embed: Embed) -> list[ReadReplies]:
     """Return the choices of trials under both orders; all replies that need embeddings share one batch.
 
     Settings without a threshold read nothing by embedding.
     """
-    replies = [(reply, options) for trial in trials for _, reply, options in _replies(trial)]
+    replies = [(reply, options) for trial in trials for _, reply, options in _list_replies(trial)]
     read: list[LetterChoice] = []
     for reply, (a, b) in replies:
         if reply.constrained and reply.text in ("A", "B"):
@@ -359,28 +359,28 @@ def read_replies(trials: Sequence[Trial], settings: PairSettings, *, embed: Embe
             read.append(LetterChoice(choice=held, step="constrained", reason="held to the letters"))
         else:
             read.append(settings.read_in_words(reply.text or "", (a, b), cut_off=reply.is_cut_off))
-    unread = [place for place, choice in enumerate(read) if needs_meaning(choice)]
+    unread = [place for place, choice in enumerate(read) if is_left_to_embeddings(choice)]
     if isinstance(settings, TwoOrdersSettings) and unread:
         texts = [text for place in unread for text in (window(replies[place][0].text or ""), *replies[place][1])]
-        for place, (reply_vector, *vectors) in zip(unread, embed(texts).reshape(len(unread), 3, -1), strict=True):
+        for i, (reply_vector, *vectors) in zip(unread, embed(texts).reshape(len(unread), 3, -1), strict=True):
             cosines = [float(reply_vector @ vector) for vector in vectors]
-            read[place] = nearer(cosines, similarity_threshold=settings.similarity_threshold, margin=settings.margin)
+            read[i] = choose_nearer(cosines, similarity_threshold=settings.similarity_threshold, margin=settings.margin)
     for place, (reply, options) in enumerate(replies):
         # Where a reply plainly chooses nothing, what the model says of it decides nothing.
-        if verdict_of(read[place]) is None and not declines(reply.text or "", read[place].reason):
-            read[place] = read_answer(reply.asked_back, options) or read[place]
-    return [Read(*both) for both in zip(read[::2], read[1::2], strict=True)]
+        if name_choice(read[place]) is None and not is_declining(reply.text or "", read[place].reason):
+            read[place] = convert_reader_answer(reply.asked_back, options) or read[place]
+    return [ReadReplies(*both) for both in zip(read[::2], read[1::2], strict=True)]
 
 
-def calibrates(sample_id: str, share: float) -> bool:
+def is_calibrating(sample_id: str, share: float) -> bool:
     """Return whether a pair belongs to the calibrating share, 0 to 1: by its id alone, in whatever order pairs come."""
     digest = hashlib.sha256(f"pride\x00{sample_id}".encode()).digest()
     return int.from_bytes(digest[:8], "big") < share * 2**64
 
 
-def _score_control(trial: Trial, read: Read) -> Score:
+def _score_control(trial: Trial, read: ReadReplies) -> Score:
     """Pass a control with the same letter twice: the order is the same in both prompts, so no outcome is AB."""
-    first, second = verdict_of(read.first), verdict_of(read.second)
+    first, second = name_choice(read.first), name_choice(read.second)
     columns: dict[str, Value] = {**trial.case.details, "result": first or "", "result_step": read.first.step}
     if first is None and second is None:
         return Score(value=None, passed=None, reason="Neither reply names a choice.", columns=columns)

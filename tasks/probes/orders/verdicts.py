@@ -17,9 +17,9 @@ from contrapose.tasks.language.replies.refusals import reply_kind
 from contrapose.tasks.language.replies.spoken import TURN, Step, is_supposed, spoken_text
 from contrapose.tasks.language.replies.verdict_words import named_verdict
 from contrapose.tasks.probes.orders.letter_replies import Letter, LetterChoice, read_words
-from contrapose.tasks.probes.orders.two_orders import PairSettings, TwoOrders, verdict_of
-from contrapose.tasks.probes.own_prompt import LAST, READ_SECONDS, OwnLabels, check_distinct, field_in, find_labels
-from contrapose.tasks.probes.reader_questions import declines
+from contrapose.tasks.probes.orders.two_orders import PairSettings, TwoOrders, name_choice
+from contrapose.tasks.probes.own_prompt import LAST, READ_SECONDS, OwnLabels, check_distinct, find_labels, read_field
+from contrapose.tasks.probes.reader_questions import is_declining
 
 SIDES: Mapping[str, Letter] = {"first": "A", "second": "B"}
 GROUPS = frozenset(("first", "second", "tie"))
@@ -35,7 +35,7 @@ SHOWN = 40
 """Characters of a label that a reason repeats."""
 
 
-class Mark(NamedTuple):
+class VerdictMark(NamedTuple):
     """A place of a reply that names a verdict."""
 
     start: int
@@ -71,7 +71,7 @@ class VerdictLabels:
             names = self._groups
         except regex.error as error:
             raise ValueError(f"{error.msg}; expected a regular expression") from error
-        if self.pattern is not None and not ends_in_time(self.pattern):
+        if self.pattern is not None and not is_fast_pattern(self.pattern):
             raise ValueError("a pattern that takes too long on some texts; expected no repetition within a repetition")
         if not names & GROUPS or self.field is not None:
             plain.check()
@@ -107,22 +107,22 @@ class VerdictLabels:
             return named
         parts = [self._read_spoken(part) for part in opening_and_end(said)]
         is_held = any((part.choice, part.tie) == (named.choice, named.tie) for part in parts)
-        return named if is_held else _unread(CUT_OFF)
+        return named if is_held else _make_unread(CUT_OFF)
 
     def _read_spoken(self, said: str) -> LetterChoice:
         """Return the verdict that a text without thoughts names, or why it names none."""
         try:
             marks = list(self._marks(said))
         except TimeoutError:
-            return _unread(f"the pattern takes longer than {READ_SECONDS:g} second on this reply")
-        return settle(said, marks) if marks else _unread("no label is named")
+            return _make_unread(f"the pattern takes longer than {READ_SECONDS:g} second on this reply")
+        return choose_final_mark(said, marks) if marks else _make_unread("no label is named")
 
-    def _marks(self, said: str) -> Iterator[Mark]:
+    def _marks(self, said: str) -> Iterator[VerdictMark]:
         """Yield the places that name a verdict; raise TimeoutError where the pattern takes too long."""
         if self.field is not None:
-            held = field_in(said, self.field)
+            held = read_field(said, self.field)
             if held is not None:
-                yield Mark(0, len(said), held.strip(), self.meaning(held))
+                yield VerdictMark(0, len(said), held.strip(), self.meaning(held))
             return
         for match in find_labels(said, self.labels, self.pattern, start=max(0, len(said) - LAST)):
             groups = {name: text for name, text in match.groupdict().items() if name in GROUPS}
@@ -133,7 +133,7 @@ class VerdictLabels:
                 name = (match[1] or "").strip()
                 side = self.meaning(name)
             if name:
-                yield Mark(match.start(), match.end(), name, side)
+                yield VerdictMark(match.start(), match.end(), name, side)
 
     def meaning(self, label: str) -> Verdict | None:
         """Return what a label means; None where it is none."""
@@ -142,7 +142,7 @@ class VerdictLabels:
 
 
 @lru_cache(maxsize=32)
-def ends_in_time(pattern: str) -> bool:
+def is_fast_pattern(pattern: str) -> bool:
     """Return whether a pattern is through with each of a few repetitive texts in `CHECK_SECONDS` of computing time."""
     import regex
 
@@ -154,7 +154,7 @@ def ends_in_time(pattern: str) -> bool:
     return True
 
 
-def settle(said: str, marks: Sequence[Mark]) -> LetterChoice:
+def choose_final_mark(said: str, marks: Sequence[VerdictMark]) -> LetterChoice:
     """Return what the marks of a reply come to: the last one, unless an earlier one that remains says otherwise."""
     last = marks[-1]
     if len({mark.verdict or mark.name for mark in marks}) > 1:
@@ -164,10 +164,10 @@ def settle(said: str, marks: Sequence[Mark]) -> LetterChoice:
         remaining = held if last in held else marks
         if len({mark.verdict or mark.name for mark in remaining}) > 1:
             names = dict.fromkeys(mark.name[:SHOWN] for mark in remaining)
-            return _unread(f"names {' and '.join(names)}")
+            return _make_unread(f"names {' and '.join(names)}")
     if last.verdict is None:
-        return _unread(f"names {last.name[:SHOWN]!r}, which is no label")
-    return _chosen(last.verdict, step="label", reason=f"names {last.name[:SHOWN]}")
+        return _make_unread(f"names {last.name[:SHOWN]!r}, which is no label")
+    return _make_choice(last.verdict, step="label", reason=f"names {last.name[:SHOWN]}")
 
 
 def read_verdict(reply: str, options: Sequence[str], *, tie: str | None = None, cut_off: bool = False) -> LetterChoice:
@@ -180,25 +180,25 @@ def read_verdict(reply: str, options: Sequence[str], *, tie: str | None = None, 
     read = read_words(reply, option_a=first, option_b=second, one_is_right=False, cut_off=cut_off)
     if read.choice is not None:
         return read
-    is_plain = read.reason in ("both", "neither") and declines(reply, read.reason) and not _HEDGES.search(reply)
+    is_plain = read.reason in ("both", "neither") and is_declining(reply, read.reason) and not _HEDGES.search(reply)
     if (read.tie or is_plain) and not cut_off:
-        return _chosen("tie", step="pattern", reason="calls a tie")
+        return _make_choice("tie", step="pattern", reason="calls a tie")
     said = spoken_text(reply)
     if read.reason == "contradictory" or TURN.search(said, said.rfind("]]") + 2 if "]]" in said else 0):
         return read
     known = VerdictLabels(labels={} if tie is None else {tie: "tie"}, usual=True, pattern=BRACKETS)
     if (whole := known.meaning(said)) is not None:
-        return _chosen(whole, step="pattern", reason="the verdict alone")
+        return _make_choice(whole, step="pattern", reason="the verdict alone")
     marked = known.read(reply)
     return replace(marked, step="pattern") if marked.step == "label" else read
 
 
-def _chosen(verdict: Verdict, *, step: Step, reason: str) -> LetterChoice:
+def _make_choice(verdict: Verdict, *, step: Step, reason: str) -> LetterChoice:
     """Return a verdict as the choice of a letter, or of none in a tie."""
     return LetterChoice(choice=SIDES.get(verdict), step=step, reason=reason, tie=verdict == "tie")
 
 
-def _unread(reason: str) -> LetterChoice:
+def _make_unread(reason: str) -> LetterChoice:
     return LetterChoice(choice=None, step="unparsed", reason=reason)
 
 
@@ -304,7 +304,7 @@ class VerdictSettings(PairSettings):
         return self.read_in_words(reply, options, cut_off=cut_off) if own is None else own.read(reply, cut_off=cut_off)
 
 
-class AsksJudge(TwoOrders):
+class JudgeProbe(TwoOrders):
     """A test that asks a judge which of two answers is better."""
 
     category: ClassVar[str] = "judging"
@@ -329,15 +329,15 @@ class AsksJudge(TwoOrders):
         return {} if settings.tie_label is None else {"tie": settings.tie_label}
 
 
-def kind_of_reply(reply: Completion, choice: LetterChoice) -> Said:
+def classify_reply(reply: Completion, choice: LetterChoice) -> Said:
     """Return what a reply says, as it was read.
 
     Only what is plain is no choice for certain: of a long explanation without one that can be read, nothing is known.
     """
     text, reason = reply.text or "", choice.reason
-    if verdict_of(choice) is not None:
+    if name_choice(choice) is not None:
         return "tie" if choice.tie else "choice"
     kind = reply_kind(text)
     if kind == "answer":
-        return "refusal" if reason == "refusal" and declines(text, reason) else "unread"
+        return "refusal" if reason == "refusal" and is_declining(text, reason) else "unread"
     return kind

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 
 from contrapose.tasks.core.outcome import Outcome
-from contrapose.tasks.probes.answers.answer_probe import Changes, few_right
+from contrapose.tasks.probes.answers.answer_probe import ChangeCounts, describe_few_right
 from contrapose.tasks.probes.base import Column, Criterion, Measure
 from contrapose.tasks.probes.choices import RIGHT_ANSWER, RIGHT_ANSWERS, RIGHT_RATE, raise_above_constant, right_rate
 from contrapose.tasks.probes.panels import Bars, Panel, shares
 from contrapose.tasks.probes.relation.settings import DEFAULT_RIGHT, RelationSettings
-from contrapose.tasks.probes.values import mean_known, numbers, where
+from contrapose.tasks.probes.values import average_known, numbers, where
 
 RIGHT_AFTER = "right_after_rate"
 CONSISTENCY = "consistency"
@@ -47,7 +47,7 @@ LABELS: Mapping[str, str] = {
 }
 
 
-class RelationBars(Changes):
+class RelationBars(ChangeCounts):
     """Counts of the answers that changed, and of right answers before and after."""
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ RIGHTS = {
 """Names of the bars, by whether the answers before and after are right."""
 
 
-def right_and_steady_criterion(results: pd.DataFrame, settings: RelationSettings) -> Sequence[Criterion]:
+def make_right_rate_criterion(results: pd.DataFrame, settings: RelationSettings) -> Sequence[Criterion]:
     """Return the share that stays and is right, where options and answers are known: a constant answer stays, too."""
     if results["option_count"].isna().all():
         return []
@@ -85,7 +85,7 @@ def right_and_steady_criterion(results: pd.DataFrame, settings: RelationSettings
     return right_rate(results, kept, numbers(results["right_before"]), wanted=settings.min_right_rate)
 
 
-def right_after_criterion(results: pd.DataFrame, settings: RelationSettings) -> Sequence[Criterion]:
+def make_right_after_criterion(results: pd.DataFrame, settings: RelationSettings) -> Sequence[Criterion]:
     """Return the share of samples right before that are right after; nothing where answers are unknown."""
     wanted = DEFAULT_RIGHT if settings.min_right_rate is None else settings.min_right_rate
     cases = ~results["control"].to_numpy(dtype=bool)
@@ -100,14 +100,14 @@ def right_after_criterion(results: pd.DataFrame, settings: RelationSettings) -> 
         wanted=wanted,
         met=where(before == 1, numbers(results["right_after"])),
         applies=known & (before != 0),
-        chance=mean_known(1 / numbers(results["option_count"])[right]) if count else None,
-        too_few=few_right(count, int(known.sum()), RIGHT_AFTER),
+        chance=average_known(1 / numbers(results["option_count"])[right]) if count else None,
+        too_few=describe_few_right(count, int(known.sum()), RIGHT_AFTER),
         knows_answers=settings.expectation == "not_worse",
     )
     return [raise_above_constant(criterion, results[right], is_set=settings.min_right_rate is not None)]
 
 
-def relation_measures(results: pd.DataFrame) -> Iterator[Measure]:
+def yield_relation_measures(results: pd.DataFrame) -> Iterator[Measure]:
     """Yield how often the changed prompt, and both prompts, were answered correctly, and the clusters' consistency."""
     if "right_after" not in results:
         return
@@ -115,14 +115,14 @@ def relation_measures(results: pd.DataFrame) -> Iterator[Measure]:
     for name in ("right_after", "right_both"):
         yield Measure(name=name, share=True, values=where(cases, numbers(results[name])))
     if has_variants(results):
-        yield from consistency_measures(results)
+        yield from yield_consistency_measures(results)
 
 
-def consistency_criterion(results: pd.DataFrame, settings: RelationSettings) -> Sequence[Criterion]:
+def make_consistency_criterion(results: pd.DataFrame, settings: RelationSettings) -> Sequence[Criterion]:
     """Return the share of clusters with every variant right, where it has a gate; each cluster counts once."""
     if not settings.min_consistency or not has_variants(results):
         return []
-    clusters = complete_clusters(results)
+    clusters = score_complete_clusters(results)
     met = clusters.reindex(range(len(results))).to_numpy(dtype=float)
     applies = np.isin(np.arange(len(results)), clusters.index)
     return [Criterion(name=CONSISTENCY, wanted=settings.min_consistency, met=met, applies=applies)]
@@ -133,36 +133,36 @@ def has_variants(results: pd.DataFrame) -> bool:
     return "variant" in results and "cluster" in results and bool(results["variant"].notna().any())
 
 
-def consistency_measures(results: pd.DataFrame) -> Iterator[Measure]:
+def yield_consistency_measures(results: pd.DataFrame) -> Iterator[Measure]:
     """Yield the shares of clusters with every variant right, and with the original and each variant right.
 
     Source: A. Ravichander et al., CONDAQA, EMNLP 2022, section 4.
     """
-    rows, places = _pairs(results), range(len(results))
-    variants = _names(rows)
-    shares = {CONSISTENCY: complete_clusters(results)}
+    rows, places = _list_pairs(results), range(len(results))
+    variants = _list_variants(rows)
+    shares = {CONSISTENCY: score_complete_clusters(results)}
     if len(variants) > 1:
         shares |= {f"{CONSISTENCY}_{name}": rows.loc[rows["variant"].astype(str).eq(name), "both"] for name in variants}
     for name, values in shares.items():
         yield Measure(name=name, share=True, values=values.reindex(places).to_numpy(dtype=float))
 
 
-def complete_clusters(results: pd.DataFrame) -> pd.Series:
+def score_complete_clusters(results: pd.DataFrame) -> pd.Series:
     """Return, by the place of the first row of each cluster with all variants, 1 if all its replies are right.
 
     0 if one is wrong, whatever an unread one says, else NaN if one is unread.
     """
-    rows = _pairs(results)
+    rows = _list_pairs(results)
     clusters = rows.groupby("cluster", sort=False)
     rows = rows.assign(
         right=clusters["both"].transform(lambda both: 0.0 if (both == 0).any() else both.min(skipna=False))
     )
-    complete = clusters["variant"].transform("nunique").eq(len(_names(rows)))
+    complete = clusters["variant"].transform("nunique").eq(len(_list_variants(rows)))
     first: pd.Series = rows.loc[complete & ~rows["cluster"].duplicated(), "right"]
     return first
 
 
-def _pairs(results: pd.DataFrame) -> pd.DataFrame:
+def _list_pairs(results: pd.DataFrame) -> pd.DataFrame:
     """Return the first asking of each pair with `both`, whether both replies are right, by the place of its row."""
     before, after = numbers(results["right_before"]), numbers(results["right_after"])
     both = np.where((before == 0) | (after == 0), 0.0, numbers(results["right_both"]))
@@ -173,12 +173,12 @@ def _pairs(results: pd.DataFrame) -> pd.DataFrame:
     return rows[kept.to_numpy()]
 
 
-def _names(rows: pd.DataFrame) -> list[str]:
+def _list_variants(rows: pd.DataFrame) -> list[str]:
     """Return the names of the variants in their order."""
-    return sorted(rows["variant"].astype(str).unique(), key=_order)
+    return sorted(rows["variant"].astype(str).unique(), key=_make_variant_key)
 
 
-def _order(variant: str) -> tuple[float, str]:
+def _make_variant_key(variant: str) -> tuple[float, str]:
     """Return the order of variants: numbers by size, then names."""
     try:
         return float(variant), ""

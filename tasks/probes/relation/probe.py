@@ -16,16 +16,16 @@ from contrapose.tasks.core.records import CONTROL_KIND, Case, FollowUp, Likeliho
 from contrapose.tasks.core.user_functions import find_function
 from contrapose.tasks.language.english import is_english
 from contrapose.tasks.probes import choices
-from contrapose.tasks.probes.answers.answer_probe import change_gates
+from contrapose.tasks.probes.answers.answer_probe import make_change_gates
 from contrapose.tasks.probes.answers.settings import DOCUMENTED
 from contrapose.tasks.probes.base import Column, Criterion, Embed, Measure, control_of, has_equals
-from contrapose.tasks.probes.edits.base import NEEDS_OPTIONS, Edited, TextEdit, reworded_control
+from contrapose.tasks.probes.edits.base import NEEDS_OPTIONS, Edited, TextEdit, make_reworded_control
 from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.prompt_settings import prompts_for
 from contrapose.tasks.probes.relation import figures
-from contrapose.tasks.probes.relation.judging import FUNCTION, RIGHT, judge_by_answers, judge_by_function
+from contrapose.tasks.probes.relation.judging import FUNCTION, RIGHT, score_by_answers, score_by_function
 from contrapose.tasks.probes.relation.settings import RelationSettings
-from contrapose.tasks.probes.values import Guess, all_or_nothing, texts_of
+from contrapose.tasks.probes.values import GuessedRate, all_or_nothing, get_texts
 
 EXPECTATION = "expectation"
 """Key of a case's details that says what the answer should do."""
@@ -190,7 +190,7 @@ class Relation(TextEdit):
             return None
         kind, text = "column", sample.control_text
         if text is None and not isinstance(settings.control, str) and is_english(case.original):
-            kind, text = reworded_control(case.original, rng=rng, options=bool(case.options))
+            kind, text = make_reworded_control(case.original, rng=rng, options=bool(case.options))
         if text is None or text == case.original:
             return None
         keeps = self.keeps_answer(settings)
@@ -215,20 +215,20 @@ class Relation(TextEdit):
             places = [place for place, trial in enumerate(trials) if trial.case.scorer == scorer]
             own = [trials[place] for place in places]
             if scorer == RIGHT:
-                judged = judge_by_answers(own, settings, embed=embed)
+                judged = score_by_answers(own, settings, embed=embed)
             elif scorer == FUNCTION:
-                judged = judge_by_function(own, settings, band, where=f"{self.where}.score")
+                judged = score_by_function(own, settings, band, where=f"{self.where}.score")
             else:
                 judged = super().score(own, settings, embed=embed)
             scores |= zip(places, judged, strict=True)
         return [
-            replace(score, columns={**score.columns, **_case_columns(trials[place].case)})
+            replace(score, columns={**score.columns, **_make_case_columns(trials[place].case)})
             for place, score in sorted(scores.items())
         ]
 
     def expected_pass(self, part: pa.Table, settings: RelationSettings) -> np.ndarray:
         """Return what each row should have by its score, or by the pass itself where answers or a function decide."""
-        scorer = texts_of(part, "scorer")
+        scorer = get_texts(part, "scorer")
         own = (scorer == RIGHT) | ((scorer == FUNCTION) & (settings.expectation in ("becomes", "not_worse")))
         return np.where(own, all_or_nothing(part), super().expected_pass(part, settings))
 
@@ -239,28 +239,28 @@ class Relation(TextEdit):
             question
             for trial in asked
             if trial.case.options
-            for question in choices.choice_follow_ups(trial, changed=trial.case.options_after or trial.case.options)
+            for question in choices.ask_about_choices(trial, changed=trial.case.options_after or trial.case.options)
         ]
 
     def criteria(self, results: pd.DataFrame, settings: RelationSettings) -> Sequence[Criterion]:
         """Return the gates that a model which always answers the same, or only guesses, does not reach."""
         if settings.expectation == "changes":
-            return change_gates(results, settings)
+            return make_change_gates(results, settings)
         if settings.expectation == "stays":
-            return figures.right_and_steady_criterion(results, settings)
+            return figures.make_right_rate_criterion(results, settings)
         return [
-            *figures.right_after_criterion(results, settings),
-            *figures.consistency_criterion(results, settings),
+            *figures.make_right_after_criterion(results, settings),
+            *figures.make_consistency_criterion(results, settings),
         ]
 
-    def guessed_rate(self, results: pd.DataFrame) -> Guess | None:
+    def guessed_rate(self, results: pd.DataFrame) -> GuessedRate | None:
         """Return the pass rate of the best constant answer, where the answer should become that of the data."""
         cases = results[~results["control"].to_numpy(dtype=bool)]
-        return choices.guess_constant(cases[cases["expectation"].eq("becomes")])
+        return choices.find_best_constant(cases[cases["expectation"].eq("becomes")])
 
     def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
         """Return the figures of an edit, right answers before and after, and the consistency of contrast sets."""
-        return [*super().measures(results), *figures.relation_measures(results)]
+        return [*super().measures(results), *figures.yield_relation_measures(results)]
 
     def picture(self) -> Picture:
         """Return bars of what became of right answers, and of the answers that changed."""
@@ -283,10 +283,10 @@ class Relation(TextEdit):
         }.get(str(row.get("expectation")), "")
 
 
-def _case_columns(case: Case) -> dict[str, str | None]:
+def _make_case_columns(case: Case) -> dict[str, str | None]:
     """Return the columns that a case itself decides."""
     return {
         "expectation": case.details.get(EXPECTATION),
         "variant": case.details.get(VARIANT),
-        choices.RIGHT_ANSWER: choices.right_answer(case),
+        choices.RIGHT_ANSWER: choices.format_right_answers(case),
     }

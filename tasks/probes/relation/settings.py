@@ -31,7 +31,7 @@ Same = Literal["stays", "changes", "not_worse"]
 """Expectations that name no column."""
 
 
-def _read_expectation(value: Any) -> Any:
+def _parse_expectation(value: Any) -> Any:
     """Return the value as the one kind that it is meant to be; the command line writes `becomes=COLUMN`."""
     if isinstance(value, str) and value.startswith("becomes="):
         value = {"becomes": value.partition("=")[2]}
@@ -42,7 +42,7 @@ def _read_expectation(value: Any) -> Any:
     raise ValueError(f"{value!r}; expected stays, changes, not_worse, or becomes: COLUMN")
 
 
-Expect = Annotated[Same | Becomes, BeforeValidator(_read_expectation, json_schema_input_type=Same | Becomes)]
+Expect = Annotated[Same | Becomes, BeforeValidator(_parse_expectation, json_schema_input_type=Same | Becomes)]
 
 
 class RelationSettings(AnswerSettings):

@@ -44,7 +44,7 @@ class ListedPhrase(NamedTuple):
     """What they count as; None when they are allowed."""
 
 
-class Sense(NamedTuple):
+class HarmlessSense(NamedTuple):
     """In what places a listed word is not the bad one."""
 
     beside: frozenset[str]
@@ -83,7 +83,7 @@ class Lexicon:
     """Names that only look like several words in one: "Brainfuck" is a programming language."""
     symbols: frozenset[str]
     """Words that are as often a variable or an abbreviation: "fck" is a strength of concrete."""
-    senses: Mapping[str, Sense]
+    senses: Mapping[str, HarmlessSense]
     """Terms that are harmless in some places."""
     spellings: Mapping[str, str]
     """Disguises that leave too little of a word for the general rules, and what they mean."""
@@ -96,7 +96,7 @@ class Lexicon:
 
 
 @cache
-def lexicon() -> Lexicon:
+def load_lexicon() -> Lexicon:
     """Return the lexicon that ships with the package. Source: `data/lexicons/toxic.csv` and `toxic.json`."""
     folder = files("contrapose.data").joinpath("lexicons")
     about = json.loads(folder.joinpath("toxic.json").read_text(encoding="utf-8"))
@@ -104,11 +104,11 @@ def lexicon() -> Lexicon:
     terms = {
         form: Term(row["term"], cast(Tier, row["tier"]))
         for row in rows
-        for form in inflect(row["term"], row["inflect"])
+        for form in inflect_term(row["term"], row["inflect"])
     }
     listed = {form: term for form, term in terms.items() if " " not in form}
     senses = {
-        term: Sense(
+        term: HarmlessSense(
             frozenset(sense.get("beside", "").split()),
             sense.get("verb", False),
             sense.get("only", ""),
@@ -116,15 +116,15 @@ def lexicon() -> Lexicon:
         )
         for term, sense in about["senses"].items()
     }
-    plain = _unmistakable(listed, frozenset(about["often_masked"]).difference(about["names"]), senses)
-    words = slips(plain, never=frozenset(about["never_slips"]).union(listed)) | listed
+    plain = _select_unmistakable(listed, frozenset(about["often_masked"]).difference(about["names"]), senses)
+    words = list_slips(plain, never=frozenset(about["never_slips"]).union(listed)) | listed
     words |= {short: listed[form] for short, form in about["shortened"].items()}
     phrases = [ListedPhrase(tuple(form.split()), term) for form, term in terms.items() if " " in form]
     # The word of a phrase to look out for is one that counts alone, or else the longest.
     rarest = (max(phrase.words, key=lambda word: (word in words, len(word))) for phrase in phrases)
     triggers = frozenset(words).union(rarest)
     phrases += (ListedPhrase(tuple(text.split()), None) for text in about["allowed"])
-    beside = _group((word, phrase.words) for phrase in phrases for word in triggers.intersection(phrase.words))
+    beside = _group_by_key((word, phrase.words) for phrase in phrases for word in triggers.intersection(phrase.words))
     longest_first = sorted(phrases, key=lambda phrase: -len(phrase.words))
     likeliest_first = sorted(listed, key=lambda word: _LIKELIEST.index(listed[word].tier))
     # A stem is a term that holds no other one.
@@ -132,7 +132,7 @@ def lexicon() -> Lexicon:
     return Lexicon(
         version=about["version"],
         words=words,
-        phrases=_group((phrase.words[0], phrase) for phrase in longest_first),
+        phrases=_group_by_key((phrase.words[0], phrase) for phrase in longest_first),
         known=frozenset(words).union(*(phrase.words for phrase in phrases)),
         names=frozenset(about["names"]),
         initials=frozenset(about["initials"]),
@@ -144,20 +144,20 @@ def lexicon() -> Lexicon:
         senses=senses,
         spellings=about["spellings"],
         often_masked=frozenset(about["often_masked"]),
-        stretched=_group(
-            ("".join(letter for letter, _ in runs(word)), (word, runs(word)))
+        stretched=_group_by_key(
+            ("".join(letter for letter, _ in split_runs(word)), (word, split_runs(word)))
             for word in sorted(listed.keys() - about["never_stretched"])
         ),
-        masked=_group(((word[0], word[-1], len(word)), word) for word in likeliest_first if len(word) >= 4),
+        masked=_group_by_key(((word[0], word[-1], len(word)), word) for word in likeliest_first if len(word) >= 4),
     )
 
 
-def runs(word: str) -> Runs:
+def split_runs(word: str) -> Runs:
     """Return the letters of a word with how often each is repeated."""
     return tuple((letter, len(list(same))) for letter, same in groupby(word))
 
 
-def inflect(term: str, kind: str) -> tuple[str, ...]:
+def inflect_term(term: str, kind: str) -> tuple[str, ...]:
     """Return the forms of a term: `noun`, `verb`, `doubling` (a verb such as "shitting"), `adjective` or `none`.
 
     The spelling rules are those of regular English words; for a phrase the last word is inflected.
@@ -175,8 +175,8 @@ def inflect(term: str, kind: str) -> tuple[str, ...]:
     return (term, plural, *(stem + ending for ending in ("ed", "ing", "in", "er", "ers")))
 
 
-def _unmistakable(
-    listed: Mapping[str, Term], recognized: frozenset[str], senses: Mapping[str, Sense]
+def _select_unmistakable(
+    listed: Mapping[str, Term], recognized: frozenset[str], senses: Mapping[str, HarmlessSense]
 ) -> dict[str, Term]:
     """Return abusive words that slips and neighbours do not hide: long ones, and those known by half their letters."""
     placed = {term for term, sense in senses.items() if sense.only or sense.verb}
@@ -188,7 +188,7 @@ def _unmistakable(
     }
 
 
-def _group(pairs: Iterable[tuple[Key, Listed]]) -> dict[Key, tuple[Listed, ...]]:
+def _group_by_key(pairs: Iterable[tuple[Key, Listed]]) -> dict[Key, tuple[Listed, ...]]:
     """Return what stands under each key, in the order of the pairs."""
     groups = defaultdict[Key, list[Listed]](list)
     for key, member in pairs:
@@ -196,7 +196,7 @@ def _group(pairs: Iterable[tuple[Key, Listed]]) -> dict[Key, tuple[Listed, ...]]
     return {key: tuple(group) for key, group in groups.items()}
 
 
-def slips(words: Mapping[str, Listed], *, never: Container[str]) -> dict[str, Listed]:
+def list_slips(words: Mapping[str, Listed], *, never: Container[str]) -> dict[str, Listed]:
     """Return all words that are one slip away from some listed words, and the listed word that is meant.
 
     Two letters are swapped, or one is dropped, where four are left: "fck" and "sht" are listed, and what else has three
