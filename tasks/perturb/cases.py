@@ -1,4 +1,4 @@
-"""Make cases from samples with one probe."""
+"""Make the cases of one test from samples, and check that its gate can be missed and reached."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def build_cases(
     besides: frozenset[str] = frozenset(),
     wordings: Assigned | None = None,
 ) -> Iterator[Case]:
-    """Yield the cases of every sample, one after the other; those that cannot be perturbed carry their reason.
+    """Yield the cases of every sample; a sample that cannot be changed gets a case with the reason.
 
     A case depends on the seed, the sample and the probe alone. Where the plan asks for several replies, a case whose
     replies are generated is followed by its repeats. A control, where the plan wants them, follows the cases of its
@@ -75,13 +75,13 @@ def build_cases(
 
 
 def _name_wording(cases: Iterable[Case], number: int | None) -> Iterator[Case]:
-    """Yield cases with their wording, which is part of their ids where there are several."""
+    """Yield the cases with the number of their wording in id and field; unchanged if `number` is None."""
     for case in cases:
         yield case if number is None else replace(case, id=f"{case.id}/w{number}", wording=number)
 
 
 def draw_further_ids(ids: Iterable[str], plan: Plan, *, seed: int, likelihoods: Likelihoods) -> frozenset[str]:
-    """Return the ids of the samples that are asked a further question: those with the least hashes, in any order."""
+    """Return the ids of the samples that get one more question: those with the lowest hashes."""
     count = plan.probe_settings.answers_in_words(likelihoods) or plan.noise
     if not count:
         return frozenset()
@@ -93,7 +93,7 @@ def draw_further_ids(ids: Iterable[str], plan: Plan, *, seed: int, likelihoods: 
 
 
 def repeat_cases(cases: Iterable[Case], times: int) -> Iterator[Case]:
-    """The cases, each as often as asked for; one that is skipped, or read by likelihood, has no replies that differ."""
+    """Yield each case `times` times; once if it is skipped or read by likelihood, because replies cannot differ."""
     for case in cases:
         yield case
         sampled = case.asks == "generate" and case.skip_reason is None
@@ -105,7 +105,7 @@ COLUMNS = ["chance", "control", "skip_reason"]
 
 
 def explain_unreachable(gate: float, cases: int, *, level: float) -> str:
-    """Return the sentence on a gate that so many cases cannot show even if all pass; empty where they can."""
+    """Return a sentence if the gate cannot be shown even if all these cases pass; otherwise an empty text."""
     most = highest(cases, level=level)
     if gate <= most:
         return ""
@@ -114,7 +114,7 @@ def explain_unreachable(gate: float, cases: int, *, level: float) -> str:
 
 
 def count_asked(cases: Table) -> int:
-    """Return the number of cases that are asked, without controls."""
+    """Return how many cases are sent to the model, without controls."""
     parts = batches(cases, columns=COLUMNS)
     return sum(
         int(pc.sum(pc.and_(pc.is_null(part["skip_reason"]), pc.invert(part["control"]))).as_py() or 0) for part in parts
@@ -122,7 +122,7 @@ def count_asked(cases: Table) -> int:
 
 
 def refuse_guessable_gate(plan: Plan, cases: Table) -> None:
-    """Raise ConfigError for a least pass rate that a guessing model reaches, unless controls show who guesses.
+    """Raise ConfigError if random guessing reaches the gate of the pass rate, unless controls reveal guessing.
 
     A gate of zero asks for nothing, and is let through.
     """
@@ -143,7 +143,7 @@ def refuse_guessable_gate(plan: Plan, cases: Table) -> None:
 
 
 def compute_mean_chance(cases: Table) -> float | None:
-    """Mean pass rate of a guesser over the cases that are asked; None where one of them cannot be guessed."""
+    """Return the mean pass rate of random guessing over the asked cases; None if one of them cannot be guessed."""
     asked = pa.concat_tables(
         part.filter(pc.and_(pc.is_null(part["skip_reason"]), pc.invert(part["control"])))
         for part in batches(cases, columns=COLUMNS)

@@ -1,4 +1,4 @@
-"""Assign wordings to samples: a balanced share of samples each, drawn by the seed."""
+"""Assign the wordings of a prompt to samples: each wording gets an equal share, drawn by the seed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Assigned = Mapping[str, tuple[int, ...]]
 
 
 def count_wordings(plan: Plan) -> tuple[int, int]:
-    """Return how many wordings a test has, and how many of them ask each sample."""
+    """Return how many wordings of its prompt a test has, and with how many of them each sample is asked."""
     settings = plan.probe_settings
     if not isinstance(settings, PromptSettings):
         return 1, 1
@@ -21,7 +21,7 @@ def count_wordings(plan: Plan) -> tuple[int, int]:
 
 
 def order_wordings(sample_id: str, plan: Plan, *, seed: int) -> list[int]:
-    """Return all wordings of a test in the order that a sample would choose: by seed, sample and test alone."""
+    """Return all wordings of a test in the random order of a sample, which depends on seed, sample and test alone."""
     count, _ = count_wordings(plan)
     order = list(range(1, count + 1))
     make_sample_rng(seed, sample_id, f"{plan.test}/wordings").shuffle(order)
@@ -29,7 +29,7 @@ def order_wordings(sample_id: str, plan: Plan, *, seed: int) -> list[int]:
 
 
 def assign_wordings(ids: Iterable[str], plan: Plan, *, seed: int) -> Assigned:
-    """Return the wordings of each sample, the same in whatever order samples come; empty with one wording.
+    """Return the wordings of each sample, independent of the order of samples; empty if there is one wording.
 
     Every wording gets an equal share of the samples, within one. A sample gets what it prefers, unless that is full:
     with more samples, or fewer, most keep their wordings, and so their answers.
@@ -52,7 +52,7 @@ def assign_wordings(ids: Iterable[str], plan: Plan, *, seed: int) -> Assigned:
 
 
 def _swap_in(own: Sequence[int], assigned: Mapping[str, list[int]], room: dict[int, int]) -> int:
-    """Return a wording that an earlier sample gives up for one with room, all of which this sample has already."""
+    """Swap with an earlier sample: it takes a wording with room, and this sample gets the one that is returned."""
     for number in (number for number, left in room.items() if left):
         for other in reversed(list(assigned.values())):
             given_up = next((one for one in other if one not in own), None)

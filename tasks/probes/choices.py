@@ -1,4 +1,4 @@
-"""Which option a completion chose, by log-likelihoods or by what its reply says, and what every such test reports.
+"""Read which option a reply chose, by log-likelihoods or words; columns and figures of all tests with options.
 
 Likelihoods of letters are worth something where a letter is likely at all, and replies in words say the same.
 """
@@ -46,7 +46,7 @@ EXPLANATIONS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The option that was chosen, and how likely each was."""
+    """The option that was chosen, and the probability of each option."""
 
     index: int
     """Position among the labels."""
@@ -60,7 +60,7 @@ class Choice:
 def read_choice(
     completion: Completion, *, labels: Sequence[str], options: Sequence[str], own: OwnLabels | None = None
 ) -> Choice | None:
-    """Return the choice by log-likelihoods when there are any, else by what the reply says; None when unreadable.
+    """Return the choice by log-likelihoods if there are any, else by the words of the reply; None if unreadable.
 
     Replies to a prompt of one's own name its `own` labels; others are read by our rules for letters.
     """
@@ -73,7 +73,7 @@ def read_choice(
         return Choice(list(values).index(top), tuple(weight / total for weight in weights), "likelihood")
     reply, index, step, count = completion.text or "", None, "label", len(options)
     if own is not None:
-        index = own.place(reply, count=count, cut_off=completion.is_cut_off)
+        index = own.find_place(reply, count=count, cut_off=completion.is_cut_off)
     elif completion.constrained and reply in labels:
         index, step, count = list(labels).index(reply), "constrained", len(labels)
     else:
@@ -86,7 +86,7 @@ def read_choice(
 
 
 def ask_about_choices(trial: Trial, *, changed: Sequence[str]) -> Iterator[FollowUp]:
-    """Yield questions about replies whose choice cannot be read, and about those that rules read."""
+    """Yield questions for the reader model: about unreadable replies, and about replies that rules read, as a check."""
     for side, reply, options in _list_sides(trial, changed):
         letter, step = _read_letter(reply, options)
         declined = letter is None and is_declining(reply.text or "")
@@ -94,7 +94,7 @@ def ask_about_choices(trial: Trial, *, changed: Sequence[str]) -> Iterator[Follo
 
 
 def make_read_columns(trial: Trial, likeliest: str | None, *, changed: Sequence[str]) -> dict[str, str | bool | None]:
-    """Return columns of what the reply in words says beside the likeliest letter, and of how well the model reads."""
+    """Return columns that compare the reply in words with the likeliest letter, and the reader with the rules."""
     reply, labels = trial.expected.in_words, trial.case.labels
     index = None if reply is None else choose(reply, labels=labels, options=trial.case.options).index
     columns = make_words_columns(reply, read=None if index is None else labels[index], likeliest=likeliest)
@@ -106,25 +106,25 @@ def make_read_columns(trial: Trial, likeliest: str | None, *, changed: Sequence[
 
 
 def _list_sides(trial: Trial, changed: Sequence[str]) -> tuple[tuple[Side, Completion, Sequence[str]], ...]:
-    """Return both replies, with the options as they stood in their prompts."""
+    """Return both replies, each with the options in the order of its prompt."""
     return ("expected", trial.expected, trial.case.options), ("actual", trial.actual, changed)
 
 
 def _read_letter(reply: Completion, options: Sequence[str]) -> tuple[str | None, str]:
-    """Return the letter that a reply chooses, and the step that read it; `unparsed` where nothing did."""
+    """Return the letter that a reply chooses, and the step that read it; `unparsed` if none did."""
     choice = read_choice(reply, labels=letters(len(options)), options=options)
     return (None, "unparsed") if choice is None else (letters(len(options))[choice.index], choice.step)
 
 
 def step_of(completion: Completion, choice: Choice | None) -> str:
-    """Return the step that read a choice, as result rows record it; `unparsed` where none did."""
+    """Return the step that read a choice, for result rows; `unparsed` if none did."""
     if completion.option_loglikelihoods is not None:
         return "likelihood"
     return "unparsed" if choice is None else choice.step
 
 
 def make_words_columns(reply: str | None, *, read: str | None, likeliest: str | None) -> dict[str, str | bool | None]:
-    """Return the columns of one case."""
+    """Return the columns that compare a reply in words with the likeliest letter."""
     if reply is None:
         return {}
     agree = None if read is None or likeliest is None else read == likeliest
@@ -132,7 +132,7 @@ def make_words_columns(reply: str | None, *, read: str | None, likeliest: str | 
 
 
 def yield_reading_measures(results: pd.DataFrame) -> Iterator[Measure]:
-    """Yield how often replies in words agree with likelihoods, and how well the model reads when it is asked back.
+    """Yield how often replies in words agree with likelihoods, and how often the reader model agrees with the rules.
 
     `reply_agreement` is over the replies in words that could be read, and `reply_unread` is the share of the others.
     """
@@ -164,7 +164,7 @@ MASS_EXPLANATIONS: Mapping[str, str] = {
 
 
 def compute_mass_figures(results: pd.DataFrame) -> dict[str, float | int | None]:
-    """Return how much of the probability the letters have, and how many cases were read as it was too little."""
+    """Return figures on the probability of the letters, and on cases read from words because it was too low."""
     if not set(MASSES) <= set(results.columns):
         return {}
     masses = results[list(MASSES)].to_numpy(dtype=float)
@@ -184,7 +184,7 @@ ASKED = ("sample_id", "wording", "repeat")
 
 
 def make_asking_keys(rows: pd.DataFrame) -> pd.Series:
-    """(rows,) of tuples, one for each asking of a sample, in all its orders."""
+    """Return (rows,) of tuples that are equal for all orders of one request of a sample."""
     parts = [rows[name].fillna(0) for name in ASKED if name in rows]
     return pd.Series(list(zip(*parts, strict=True)), index=rows.index, dtype=object)
 
@@ -203,7 +203,7 @@ LONGEST_ANSWER = 60
 def right_rate(
     results: pd.DataFrame, kept: np.ndarray, *right: np.ndarray, wanted: float | None, least: float = 0.0
 ) -> Sequence[Criterion]:
-    """Return the rate of cases that kept to the right answer, where it is known; nothing where it is known nowhere.
+    """Return the gate on cases that keep the right answer; empty if no right answer is known.
 
     A model that always answers the same keeps every answer. It is right in 1 of so many options: its chance.
     `kept` and `right` are (rows,) of 1, 0 or NaN. Without a `wanted` gate it is `least`, or a tenth of the way from its
@@ -219,7 +219,7 @@ def right_rate(
 
 
 def raise_above_constant(criterion: Criterion, cases: pd.DataFrame, *, is_set: bool) -> Criterion:
-    """Return a criterion whose chance knows the rate of the best constant answer in its cases.
+    """Raise the chance of a criterion to the rate of the best constant answer in its cases.
 
     So does its gate, unless a user has set it.
     """
@@ -231,7 +231,7 @@ def raise_above_constant(criterion: Criterion, cases: pd.DataFrame, *, is_set: b
 
 
 def find_best_constant(cases: pd.DataFrame) -> GuessedRate | None:
-    """Return the answer that is right in most cases, and its share; None where no right answer is known."""
+    """Return the answer that is right in most cases, and its share; None if no right answer is known."""
     if RIGHT_ANSWER not in cases or not (known := cases[RIGHT_ANSWER].dropna()).size:
         return None
     said = known.str.split("\n").explode().value_counts(sort=False)
@@ -239,7 +239,7 @@ def find_best_constant(cases: pd.DataFrame) -> GuessedRate | None:
 
 
 def format_right_answers(case: Case, *, letters_move: bool = False) -> str | None:
-    """Return the replies that are right after the change, a line each; None where none is known.
+    """Return the replies that are right after the change, one per line; None if none is known.
 
     Args:
         case: a case, with the options and answers after the change where these are others.

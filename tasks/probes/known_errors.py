@@ -1,4 +1,4 @@
-"""Steps of reading a choice, and the measured errors of the rules, by letter."""
+"""The steps that read a choice from a reply, and the measured errors of the rules, by letter."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ READ_BY = "read_by_"
 
 
 def measure_steps(columns: Iterable[pd.Series]) -> dict[str, float]:
-    """Return the share of every step that read something, `read_by_<step>`, and of `unread` replies: they add up to 1.
+    """Return the share of replies that each step read (`read_by_<step>`), and of `unread` ones; the sum is 1.
 
     The columns hold the step of one reply a row; missing, or `unparsed`, where nothing decided.
     """
@@ -46,7 +46,7 @@ def measure_steps(columns: Iterable[pd.Series]) -> dict[str, float]:
 
 
 def name_step_shares(figures: Mapping[str, float | int | None]) -> dict[str, float]:
-    """Return a test's shares of the steps, by names for people, then of the unread; empty without any."""
+    """Return the shares of the steps under plain names, then of unread replies; empty if there are none."""
     named = {name.removeprefix(READ_BY): value for name, value in figures.items() if name.startswith(READ_BY)}
     shares = {STEPS.get(step, step): float(value) for step, value in named.items() if value is not None}
     unread = figures.get(UNREAD)
@@ -55,7 +55,7 @@ def name_step_shares(figures: Mapping[str, float | int | None]) -> dict[str, flo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LetterErrors:
-    """How replies that choose one letter, or none, were read."""
+    """Errors of the rules on replies that choose one letter, or none."""
 
     letter: str
     """The letter that the replies choose, by the label; `none` where they choose none."""
@@ -68,7 +68,7 @@ class LetterErrors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredErrors:
-    """The reader's error on one set of replies."""
+    """Measured errors of the rules on one set of replies."""
 
     source: str
     """What the replies are, and who labelled them."""

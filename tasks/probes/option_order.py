@@ -1,4 +1,4 @@
-"""option_order: the options of a question move from letter to letter; does the choice move with them?"""
+"""The test option_order: the options of a question change letters; the choice should follow the option."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ verdict leaves it open."""
 
 
 def rotate_options(options: Sequence[str], by: int) -> tuple[str, ...]:
-    """Return the options moved `by` places to the left; those that leave at the front return at the end."""
+    """Return the options moved `by` places to the left; options from the front go to the end."""
     return (*options[by:], *options[:by])
 
 
 def score_order_trial(trial: Trial, own: OwnLabels | None = None) -> Score:
-    """Pass a trial when the same option was chosen in both orders; a control when the choice stayed."""
+    """Score a trial: it passes if both replies choose the same option; a control passes if the choice stayed."""
     case, replies = trial.case, (trial.expected, trial.actual)
     orders = case.options, rotate_options(case.options, int(case.details["rotation"]))
     labels, answers = letters(len(case.options)), {answer.strip() for answer in case.answers}
@@ -103,13 +103,13 @@ def score_order_trial(trial: Trial, own: OwnLabels | None = None) -> Score:
 
 
 def _is_tied(completion: Completion) -> bool:
-    """Return whether no letter leads, which low precision makes common: no choice, though something could be read."""
+    """Return whether several letters are equally likely, which low precision makes common: then there is no choice."""
     values = completion.option_loglikelihoods or ()
     return sum(value == max(values) for value in values) > 1
 
 
 def _explain_choices(outcome: str, first: Choice | None, second: Choice | None, labels: Sequence[str]) -> str:
-    """Return what the two choices come to, by the labels of the prompt."""
+    """Return a sentence about the two choices, with the labels of the prompt."""
     old, new = (choice and labels[choice.index] for choice in (first, second))
     noun = "The letter " if first and old == letters(len(labels))[first.index] else ""
     unread = " and the ".join(prompt for prompt, label in (("original", old), ("changed", new)) if label is None)
@@ -158,7 +158,7 @@ EXPLANATIONS: Mapping[str, str] = {
 
 
 class OptionOrderSettings(RewordedSettings):
-    """Settings of `option_order`: its prompt, how a choice is read, and those that every probe has."""
+    """Settings of `option_order`: its prompt, and how a choice is read."""
 
     of_scoring: ClassVar[frozenset[str]] = RewordedSettings.of_scoring | {"min_right_rate"}
     needed: ClassVar[tuple[str, ...]] = ("text", "options")
@@ -171,7 +171,7 @@ class OptionOrderSettings(RewordedSettings):
 
 
 class OptionOrder(Probe):
-    """Ask a multiple-choice question in every cyclic order of its options: each stands once behind each letter."""
+    """Ask a multiple-choice question in each cyclic order: every option has every letter once."""
 
     name: ClassVar[str] = "option_order"
     category: ClassVar[str] = "factuality"
@@ -206,7 +206,7 @@ class OptionOrder(Probe):
     def cases(
         self, sample: TextSample, settings: OptionOrderSettings, *, rng: random.Random, likelihoods: Likelihoods
     ) -> Sequence[Case]:
-        """Compare the given order with its rotations, 1 to N - 1 places to the left. Nothing is random."""
+        """Return a case for each rotation, 1 to N - 1 places to the left, to compare it with the given order."""
         skipped: str | None = None
         if len(sample.options) < 2:
             skipped = "no_options"
@@ -250,7 +250,7 @@ class OptionOrder(Probe):
     def control(
         self, case: Case, sample: TextSample, settings: OptionOrderSettings, *, rng: random.Random
     ) -> Case | None:
-        """Ask the same order in other words; None where a prompt of one's own has no other words."""
+        """Return a control: the same order with another question; None if your own prompt has no other wording."""
         ask = rng.choice(OTHER_WORDS)
         prompts = prompts_for(sample, settings, where=self.where)
         if settings.reworded is not None:
@@ -264,13 +264,13 @@ class OptionOrder(Probe):
         )
 
     def same_prompt(self, case: Case, side: Side) -> Case:
-        """Return the control of one order of the options."""
+        """Return a control that compares two replies to one order of the options."""
         moved = 0 if side == "expected" else int(case.details["rotation"])
         details = {**case.details, "rotation": "0"}
         return replace(super().same_prompt(case, side), options=rotate_options(case.options, moved), details=details)
 
     def score(self, trials: Sequence[Trial], settings: OptionOrderSettings, *, embed: Embed) -> list[Score]:
-        """Give 1.0 and a pass when the same option was chosen in both orders, else 0.0."""
+        """Return 1.0 and a pass if both replies choose the same option, else 0.0."""
         own = settings.own_labels
         return [score_order_trial(trial, own) for trial in trials]
 
@@ -284,7 +284,7 @@ class OptionOrder(Probe):
         ]
 
     def failure(self, row: Mapping[str, Any]) -> str:
-        """Describe what the two choices followed; empty where one of them is missing."""
+        """Return a sentence on what the two choices followed; empty if one of them is missing."""
         before, after = row.get("letter"), row.get("rotated_letter")
         return {
             "letter": f"It picked {before} both times, though it was another option: position, not content.",
@@ -292,7 +292,7 @@ class OptionOrder(Probe):
         }.get(str(row.get("outcome")), "")
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
-        """Return figures over the scored rows; the reply to a sample's given order counts once.
+        """Return figures over the scored rows; the reply to the given order of a sample counts once.
 
         `<letter>_against_uniform` is how often a letter was chosen by how often an even choice takes it.
         """
@@ -321,16 +321,16 @@ class OptionOrder(Probe):
         }
 
     def picture(self) -> Picture:
-        """Return bars of what the choices followed."""
+        """Return a counter for bars of what the choices followed."""
         return RotationCounts()
 
     def criteria(self, results: pd.DataFrame, settings: OptionOrderSettings) -> Sequence[Criterion]:
-        """Return the rate of the right option in both orders, where it is known: to keep to a wrong one is steady."""
+        """Return the gate on right choices in both orders, because a model may also keep a wrong option."""
         kept = where(results["outcome"].isin(CHOSEN), results["outcome"].eq("text"))
         return right_rate(results, kept, numbers(results["correct"]), wanted=settings.min_right_rate)
 
     def measures(self, results: pd.DataFrame) -> Iterator[Measure]:
-        """Yield accuracy as means over samples, the others as means over pairs of orders.
+        """Yield accuracy as a mean over samples, and the other figures as means over pairs of orders.
 
         An unread reply is not right in `accuracy` and `right_in_all_orders`. Each asking of a sample counts once.
         """
@@ -356,7 +356,7 @@ class OptionOrder(Probe):
 
 
 class RotationCounts:
-    """Counts of the pairs of orders by what the choice followed, and of the letters."""
+    """Counts of the letters, and of the pairs of orders by what the choice followed."""
 
     def __init__(self) -> None:
         self._outcomes: Counter[str] = Counter()
@@ -364,7 +364,7 @@ class RotationCounts:
         self._asked_last: set[object] = set()
 
     def add(self, rows: pd.DataFrame) -> None:
-        """Count the pairs that were scored; all orders of a sample stand together."""
+        """Count the scored pairs; all orders of a sample are consecutive rows."""
         pairs = rows[rows["rotation"].notna() & rows["outcome"].notna()]
         self._outcomes.update(pairs["outcome"])
         self._letters.update(pairs["rotated_letter"].dropna())
@@ -375,7 +375,7 @@ class RotationCounts:
         self._asked_last = set(asking) or self._asked_last
 
     def panels(self, outcome: Outcome) -> Sequence[Panel]:
-        """Return bars of what the choices followed; none where no pair was scored."""
+        """Return bars of what the choices followed; empty if no pair was scored."""
         if not self._outcomes:
             return []
         followed = {name: self._outcomes[name] for name in SENTENCES}

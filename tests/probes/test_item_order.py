@@ -64,7 +64,7 @@ def test_every_rotation_is_a_case_of_the_same_original() -> None:
 
 @given(st.integers(2, 40))
 def test_over_all_cyclic_orders_each_item_stands_once_at_each_place(count: int) -> None:
-    orders = [tuple(range(count)), *settings().orders_of(count, random.Random(0))]
+    orders = [tuple(range(count)), *settings().list_orders(count, random.Random(0))]
     assert all(sorted(order) == list(range(count)) for order in orders)
     assert all(len(set(column)) == count for column in zip(*orders, strict=True))
 
@@ -73,7 +73,7 @@ def test_over_all_cyclic_orders_each_item_stands_once_at_each_place(count: int) 
 def test_sampled_orders_are_as_many_as_there_are_and_none_is_the_given_one_or_drawn_twice(
     count: int, most: int, seed: int
 ) -> None:
-    orders = settings(orders="sample", count=most).orders_of(count, random.Random(seed))
+    orders = settings(orders="sample", count=most).list_orders(count, random.Random(seed))
     assert len(orders) == min(most, math.factorial(count) - 1) == len(set(orders))
     assert tuple(range(count)) not in orders
     assert all(sorted(order) == list(range(count)) for order in orders)
@@ -82,7 +82,7 @@ def test_sampled_orders_are_as_many_as_there_are_and_none_is_the_given_one_or_dr
 @given(st.integers(2, 12), st.integers(1, 20), st.integers(0, 100))
 def test_more_orders_begin_with_those_of_fewer(count: int, most: int, seed: int) -> None:
     fewer, more = (
-        settings(orders="sample", count=number).orders_of(count, random.Random(seed)) for number in (most, most + 3)
+        settings(orders="sample", count=number).list_orders(count, random.Random(seed)) for number in (most, most + 3)
     )
     assert more[: len(fewer)] == fewer
 

@@ -16,7 +16,7 @@ NUMBERS = ("1", "2", "3", "4")
 
 
 def read_label(reply: str, labels: tuple[str, ...], *, field: str) -> int | None:
-    return OwnLabels(labels=labels, field=field).place(reply, count=len(labels))
+    return OwnLabels(labels=labels, field=field).find_place(reply, count=len(labels))
 
 
 PATH = "result.winner"

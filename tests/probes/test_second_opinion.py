@@ -117,7 +117,7 @@ def test_a_removed_negation_is_never_made_sure() -> None:
 
 
 def test_the_probe_asks_when_it_is_told_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe, "parser", lambda model: says("steel") if model == "other" else refuses)
+    monkeypatch.setattr(probe, "load_parser", lambda model: says("steel") if model == "other" else refuses)
     assert case({}).confidence == "high"
     assert case({"second_opinion": "spacy", "spacy_model": "other"}).confidence == "medium"
 
@@ -143,7 +143,7 @@ def config() -> RunConfig:
 def test_another_version_of_the_model_is_another_cache_key(monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     for installed in ("3.8.0", "3.8.1"):
-        monkeypatch.setattr(settings, "versions", lambda model, at=installed: {model: at})
+        monkeypatch.setattr(settings, "get_spacy_versions", lambda model, at=installed: {model: at})
         plan = plans(config())[0]
         assert plan.versions["en_core_web_sm"] == installed
         found.append(cache_key("perturb", ("contrapose.tasks.core.errors",), {"plan": plan}))

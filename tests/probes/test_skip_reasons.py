@@ -34,7 +34,7 @@ def codes_in(source: str) -> Iterator[str]:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("Skip", "Unreadable"), 0, -5):
             yield from texts(*node.args)
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("Edited", "Case", "Negation", "Styled"):
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("Edited", "Case", "Negation", "CuedText"):
             yield from texts(*(keyword.value for keyword in node.keywords if keyword.arg in ("reason", "skip_reason")))
         elif isinstance(node, ast.FunctionDef) and node.name == "_skip_reason":
             yield from texts(*(part.value for part in ast.walk(node) if isinstance(part, ast.Return) and part.value))

@@ -119,7 +119,7 @@ WITHOUT_OPTIONS = 0.7
 
 
 def make_change_gates(results: pd.DataFrame, settings: AnswerSettings, *, steady: float = 0.0) -> Sequence[Criterion]:
-    """Return the gates which show that an answer changes because of the edit, of a test whose edit should change it."""
+    """Return gates that show whether answers change because of the edit, for a test that should change them."""
     criteria = (
         make_noticed_criterion(results, settings.min_noticed_rate),
         make_contrast_criterion(results, settings.min_contrast_rate),
@@ -129,7 +129,7 @@ def make_change_gates(results: pd.DataFrame, settings: AnswerSettings, *, steady
 
 
 def make_noticed_criterion(results: pd.DataFrame, wanted: float | None) -> Criterion | None:
-    """Return the share of samples answered rightly before whose change was noticed; None where answers are unknown.
+    """Return the gate on the share of right answers that changed as they should; None if right answers are unknown.
 
     Where there are options it was noticed if the right option is chosen no more: any other one fits the changed prompt.
     Without options it was if the answer changed. A sample whose first reply leaves open whether it was right is open.
@@ -153,7 +153,7 @@ def make_noticed_criterion(results: pd.DataFrame, wanted: float | None) -> Crite
 
 
 def describe_few_right(right: int, known: int, rate: str) -> str:
-    """Return the sentence that too few samples were answered correctly before the change; empty where enough were."""
+    """Return a sentence if too few samples were answered correctly before the change; otherwise an empty text."""
     if right >= LEAST_RIGHT:
         return ""
     few = f"The model answered {right:,} of {known:,} samples correctly before the change. The "
@@ -162,13 +162,13 @@ def describe_few_right(right: int, known: int, rate: str) -> str:
 
 
 def compute_noticed_gate(options: np.ndarray) -> tuple[float, float | None]:
-    """Return the default gate of the noticed rate, and what guessing reaches there."""
+    """Return the default gate of the noticed rate, and the rate that random guessing reaches (None without options)."""
     guessed = average_known(1 - 1 / options)
     return WITHOUT_OPTIONS if guessed is None else (1 + guessed) / 2, guessed
 
 
 def make_contrast_criterion(results: pd.DataFrame, wanted: float) -> Criterion | None:
-    """Return the rate over the cases that have a control; None where no control was asked.
+    """Return the gate of the contrast rate over the cases that have a control; None if no control was asked.
 
     A case meets it when its answer changed, that to the control stayed, and the answer before was the right one where
     that is known. One of the three that fails decides; otherwise one that is unknown leaves the case open. That the
@@ -200,7 +200,7 @@ def make_contrast_criterion(results: pd.DataFrame, wanted: float) -> Criterion |
 
 
 def make_steady_criterion(results: pd.DataFrame, wanted: float) -> Criterion | None:
-    """Return the share of answers that stay next to a "not" about something else; None where no control has one."""
+    """Return the gate on answers that stay next to an unrelated "not"; None if no control has such a "not"."""
     beside = results["control_kind"].eq(UNRELATED_NOT).to_numpy()
     if not wanted or not beside.any():
         return None
@@ -214,7 +214,7 @@ def make_steady_criterion(results: pd.DataFrame, wanted: float) -> Criterion | N
 
 
 class ChangeCounts:
-    """Counts of the answers that changed."""
+    """Counts of changed answers and of right answers, for the card of a test."""
 
     def __init__(self) -> None:
         self._changed: Counter[str] = Counter()
@@ -222,7 +222,7 @@ class ChangeCounts:
         self._right: Counter[str] = Counter()
 
     def add(self, rows: pd.DataFrame) -> None:
-        """Count the cases of which it is known whether their answer changed."""
+        """Count the cases for which it is known whether the answer changed."""
         known = rows[rows["pass"].notna() & rows["error"].isna() & rows["answer_changed"].notna()]
         forms = [classify_text_form(str(text)) for text in known["original"]]
         self._asked.update(forms)
@@ -233,7 +233,7 @@ class ChangeCounts:
             self._right[f"right before, {lost}" if was_right else "wrong before"] += 1
 
     def panels(self, outcome: Outcome) -> Sequence[Panel]:
-        """Return bars of what changed, and of the right answers where they are known."""
+        """Return bars of the changed answers, and of the right answers if they are known."""
         changed = tuple(
             PanelShare(name=name, count=self._changed[name], total=total) for name, total in sorted(self._asked.items())
         )
@@ -245,7 +245,7 @@ class ChangeCounts:
 
 
 class AnswerProbe(Probe):
-    """A probe that compares the answer to a changed prompt with that to the unchanged one."""
+    """A test that compares the answer to the changed prompt with the answer to the unchanged prompt."""
 
     settings_type: ClassVar[type[AnswerSettings]] = AnswerSettings
     columns: ClassVar[Mapping[str, Column]] = COLUMNS
@@ -258,7 +258,7 @@ class AnswerProbe(Probe):
     """Whether result rows also say what LangTest would have said."""
 
     def scoring_fields(self, sample: TextSample, settings: AnswerSettings, likelihoods: Likelihoods) -> dict[str, Any]:
-        """Return the fields of a case that say how its answers are asked for and compared."""
+        """Return the fields of a case that decide how answers are requested and compared."""
         scorer = choose_scorer(sample, settings.scorer, likelihoods=likelihoods, where=f"{self.where}.scorer")
         likely = settings.require_likelihoods(likelihoods, where=self.where)
         documented = settings.documents_scores and likelihoods == "all"
@@ -278,12 +278,12 @@ class AnswerProbe(Probe):
         }
 
     def has_changed(self, score: Score) -> bool | None:
-        """Return whether the answer changed, as the scorer says."""
+        """Return whether the answer changed, by the scorer of the case."""
         changed = score.columns.get("answer_changed")
         return None if changed is None else bool(changed)
 
     def score(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> list[Score]:
-        """Score each trial by its case's scorer; passes when the answer changed, or stayed, as it should."""
+        """Score each trial with the scorer of its case; it passes if the answer changed, or stayed, as it should."""
         stays = self.keeps_answer(settings)
         return score_trials(trials, settings, embed=embed, stays=stays, langtest=self.beside_langtest)
 
@@ -293,7 +293,7 @@ class AnswerProbe(Probe):
         return [asked for trial in chosen for asked in choices.ask_about_choices(trial, changed=trial.case.options)]
 
     def expected_pass(self, part: pa.Table, settings: Any) -> np.ndarray:
-        """Return 1 where the answer changed, or stayed, as it should by the score and the band, NaN without a band."""
+        """Return 1 if, by score and band, the answer changed or stayed as it should; else 0; NaN without a band."""
         score, scorer = get_numbers(part, "eval_score"), get_texts(part, "scorer")
         low, high = get_numbers(part, "threshold_low"), get_numbers(part, "threshold_high")
         if not settings.calibrated:
@@ -309,7 +309,7 @@ class AnswerProbe(Probe):
         return np.where(np.isnan(low) | np.isnan(high), np.nan, changed != keeps)
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
-        """Count readable pairs of choices and mere letters, and return the thresholds, and how choices were read.
+        """Return counts of readable pairs and of letter-only replies, the thresholds, and how choices were read.
 
         What no row says is left out.
         """
@@ -328,15 +328,15 @@ class AnswerProbe(Probe):
         }
 
     def picture(self) -> Picture:
-        """Return bars of answers that changed by kind of text, and of what became of right ones."""
+        """Return bars of the changed answers by kind of text, and of the right answers before and after."""
         return ChangeCounts()
 
     def criteria(self, results: pd.DataFrame, settings: Any) -> Sequence[Criterion]:
-        """Return the gates which show that an answer which should change does so because of the change."""
+        """Return gates that show whether answers change because of the edit; none if the answer should stay."""
         return [] if self.stays else make_change_gates(results, settings)
 
     def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
-        """Return the mean score of each scorer, and what became of answers, choices and right answers.
+        """Return means: the score of each scorer, changed answers, moved choices and lost right answers.
 
         Among samples that were not answered wrongly, `answer_changed` is compared with the controls. `gold_lost` is how
         often a right answer was given to the original and not again.
@@ -370,7 +370,7 @@ class AnswerProbe(Probe):
 
 
 def classify_text_form(text: str) -> str:
-    """Return what a text is, by how it begins and ends."""
+    """Return the kind of a text (question, statement, …), by its beginning and its end."""
     if text.startswith("True or false:"):
         return "true or false"
     end = text.rstrip("\"'”’) \n")[-1:]

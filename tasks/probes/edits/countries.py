@@ -1,4 +1,4 @@
-"""Another country in the place of one that a text names by the way: "a student from Peru"."""
+"""The test countries: replace a country that a text mentions in passing: "a student from Peru"."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ARTICLE = r"\b(?:an?|one|another|some|two|three|four|her|his|their|my|our) "
 
 
 class CountrySettings(AnswerSettings):
-    """Which countries are put in."""
+    """Settings of countries: which countries are inserted."""
 
     income: Literal["any", "high", "upper_middle", "lower_middle", "low"] = Field(
         default="any", description="Income group of the new country, by the World Bank; any: drawn from all."
@@ -35,7 +35,7 @@ class CountrySettings(AnswerSettings):
 
 
 def change_country(sample: TextSample, settings: CountrySettings, rng: random.Random) -> Edited:
-    """Put another country in the place of one that a text names by the way, and its people."""
+    """Replace a country that a text mentions in passing, and the adjective of its people."""
     texts = list_sample_texts(sample)
     named = _find_countries(*texts)
     if not _find_countries(sample.text):
@@ -62,13 +62,13 @@ def change_country(sample: TextSample, settings: CountrySettings, rng: random.Ra
 
 
 def _find_countries(*texts: str) -> list[str]:
-    """Return the countries that texts name, themselves or by their people."""
+    """Return the countries that texts name, by country or by the adjective of its people."""
     said = {word for text in texts for word in re.findall(r"\w+", text)}
     return [name for name, (people, _) in countries().items() if {name, people} & said]
 
 
 def _is_by_the_way(text: str, country: str, people: str) -> bool:
-    """Return whether every mention of a country says only where somebody comes from, goes or lives."""
+    """Return whether every mention of a country only says where somebody comes from, goes or lives."""
     for match in re.finditer(rf"\b(?:{country}|{people})\b", text):
         before = text[max(0, match.start() - _WINDOW) : match.start()]
         behind = text[match.end() : match.end() + _WINDOW]

@@ -1,4 +1,4 @@
-"""Edits of the people of a story: other names, the other gender."""
+"""The tests names and gender: give the people of a story other names, or the other gender."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ KNOWN_PERSON = "about people who may be real or known"
 
 
 def list_sample_texts(sample: TextSample) -> tuple[str, ...]:
-    """Return the text of a sample, its options and its context."""
+    """Return all texts of a sample: text, options and context."""
     return (sample.text, *sample.options, sample.surroundings or "")
 
 
 def has_other_names(texts: Iterable[str], known: Collection[str] = ()) -> bool:
-    """Return whether texts have a name that is no first or family name of the lists, and none of the known ones."""
+    """Return whether texts contain a name that no list of names has."""
     names = {*first_names(), *listed("family_names"), *_NO_NAMES, *known}
     return any(
         not is_sentence_start(text, word.start()) or _is_name_at_start(text, word)
@@ -52,7 +52,7 @@ def has_other_names(texts: Iterable[str], known: Collection[str] = ()) -> bool:
 
 
 def _is_name_at_start(text: str, word: re.Match[str]) -> bool:
-    """Return whether a word that opens a sentence may be a name: unknown, or one thing without an article that acts."""
+    """Return whether the first word of a sentence may be a name: it is unknown, or a noun without article that acts."""
     spelled = word[0].lower()
     if spelled in closed.table() or spelled in male_words() or spelled in female_words():
         return False
@@ -65,7 +65,7 @@ def _is_name_at_start(text: str, word: re.Match[str]) -> bool:
 
 
 def _find_names(text: str) -> dict[str, list[int]]:
-    """Return the first names of a text, and where each stands."""
+    """Return the first names in a text, each with its places."""
     places: dict[str, list[int]] = {}
     for match in _CAPITAL.finditer(text):
         if match[0] in first_names():
@@ -74,12 +74,12 @@ def _find_names(text: str) -> dict[str, list[int]]:
 
 
 def is_about_known(texts: Iterable[str]) -> bool:
-    """Return whether texts have cues of people, places or times that readers know."""
+    """Return whether texts seem to be about well-known people, places or times."""
     return any(cue("known").search(text) or _YEAR.search(text) for text in texts)
 
 
 def _may_be_known(sample: TextSample, names: Mapping[str, Sequence[int]]) -> bool:
-    """Return whether a sample may speak of people whom readers know: it asks about them, and says nothing of them."""
+    """Return whether a sample may be about well-known people: it asks about them without describing them."""
     text, context = sample.text, sample.surroundings or ""
     pairs = [pair for part in (text, context) for pair in _FULL_NAME.findall(part) if pair[0] in first_names()]
     if any(" ".join(pair) in listed("famous") or pair[1] in first_names() for pair in pairs):
@@ -99,7 +99,7 @@ def _may_be_known(sample: TextSample, names: Mapping[str, Sequence[int]]) -> boo
 
 
 def _is_eponym(text: str, place: int) -> bool:
-    """Return whether the name at a place may stand for a thing: "the Calvin cycle"."""
+    """Return whether the name at a place may be part of a thing's name: "the Calvin cycle"."""
     behind = re.match(r"\w+ ([a-z]+)", text[place : place + 60])
     before = re.search(r"([a-z]+) \Z", text[max(0, place - 30) : place])
     if behind is None or (before and flags_of(before[1]) & f.AUX):
@@ -109,7 +109,7 @@ def _is_eponym(text: str, place: int) -> bool:
 
 
 def replace_in_sample(sample: TextSample, replaced: Mapping[str, str]) -> Edited:
-    """Return the edit that puts other words into the text, the options and the context of a sample alike."""
+    """Return the edit that replaces words in the text, the options and the context of a sample."""
     text, *options, context = (replace_words(part, replaced) for part in list_sample_texts(sample))
     changed = replace(sample, options=tuple(options), context=context or None)
     back = {new: old for old, new in replaced.items()}
@@ -117,7 +117,7 @@ def replace_in_sample(sample: TextSample, replaced: Mapping[str, str]) -> Edited
 
 
 class NameSettings(AnswerSettings):
-    """Which names are put in."""
+    """Settings of names: which names are inserted."""
 
     origin: Literal["any", "african", "arabic", "east_asian", "english", "hispanic", "indian"] = Field(
         default="any", description="Where the new first names are common; any: drawn for each name."
@@ -125,7 +125,7 @@ class NameSettings(AnswerSettings):
 
 
 def rename_people(sample: TextSample, settings: NameSettings, rng: random.Random) -> Edited:
-    """Give the people of a story other first names of the same gender, the same ones everywhere."""
+    """Give the people of a story other first names of the same gender, consistently in all texts."""
     names = _find_names(sample.text)
     if not names:
         return Edited(reason="no_person")
@@ -138,7 +138,7 @@ def rename_people(sample: TextSample, settings: NameSettings, rng: random.Random
 
 
 def _draw_names(genders: Mapping[str, Gender], origin: str, sample: TextSample, rng: random.Random) -> dict[str, str]:
-    """Return a new name for each old one, of the gender that it gets; none stands in the sample."""
+    """Draw a new name of the given gender for each old one; no new name occurs in the sample."""
     said = {word for text in list_sample_texts(sample) for word in _WORD.findall(text)}
     chosen: dict[str, str] = {}
     for name, gender in genders.items():
@@ -163,7 +163,7 @@ Names = make_preserving_test(
 
 
 class GenderSettings(AnswerSettings):
-    """Whose words are put in."""
+    """Settings of gender: which gender is swapped."""
 
     to: Literal["other", "female", "male"] = Field(
         default="other",
@@ -183,7 +183,7 @@ _SOME = words(
 
 
 def swap_gender(sample: TextSample, settings: GenderSettings, rng: random.Random) -> Edited:
-    """Turn women and girls into men and boys, and the other way round, with their names."""
+    """Swap the gender of all people in a story, with their names."""
     texts = list_sample_texts(sample)
     said = {_strip_ending(word) for text in texts for word in _WORD.findall(text)}
     female, male = said & {*male_words(), "her"}, said & {*female_words(), "his"}
@@ -218,7 +218,7 @@ def swap_gender(sample: TextSample, settings: GenderSettings, rng: random.Random
 
 
 def _invert_words(female: set[str], male: set[str]) -> dict[str, str]:
-    """Return the words of the original by those of the changed prompt; pronouns only where all were of one gender."""
+    """Map the changed words back to the original ones; pronouns only if all people had one gender."""
     swapped = {word: male_words()[word] for word in female - _PRONOUNS - _TITLES}
     swapped |= {word: female_words()[word] for word in male - _PRONOUNS - _TITLES}
     back = {new: old for old, new in swapped.items()}
@@ -230,7 +230,7 @@ def _invert_words(female: set[str], male: set[str]) -> dict[str, str]:
 
 
 def _is_about_somebody(sample: TextSample) -> bool:
-    """Return whether a text without a known name tells of somebody, rather than of one whom readers know."""
+    """Return whether a text without a known name is about an unknown person, not a well-known one."""
     said = {_strip_ending(word) for word in _WORD.findall(sample.text)}
     if not said.isdisjoint((male_words().keys() | female_words().keys()) - _PRONOUNS):
         return True
@@ -241,12 +241,12 @@ def _is_about_somebody(sample: TextSample) -> bool:
 
 
 def _strip_ending(word: str) -> str:
-    """Return a word in lower case without what is contracted or possessive behind it."""
+    """Return a word in lower case without a contraction or possessive ending."""
     return re.split("['\u2019]", word.lower())[0]
 
 
 def _swap_words(text: str) -> str | None:
-    """Return a text with every gendered word swapped; None where one of them may be about more than a person."""
+    """Return a text with every gendered word swapped; None if one of them may mean more than a person."""
     tokens = list(_WORD.finditer(text))
     parts, end = [], 0
     for i, match in enumerate(tokens):
@@ -277,7 +277,7 @@ def _swap_words(text: str) -> str | None:
 
 
 def _is_specific(before: str) -> bool:
-    """Return whether the words before a noun say that it is about somebody: "an old man", but not "early man"."""
+    """Return whether the words before a noun show that it means one person: "an old man", not "early man"."""
     if before.endswith(("'s ", "\u2019s ")):
         return True
     for word in reversed(re.findall(r"[\w-]+$|[\w-]+(?= )|[^\w ]", before.rstrip(" "))[-4:]):
@@ -289,7 +289,7 @@ def _is_specific(before: str) -> bool:
 
 
 def _choose_swapped_word(word: str, before: str, behind: str) -> str | None:
-    """Return the word of the other gender, by the words around it; None where they leave it open."""
+    """Return the word of the other gender, chosen by its neighbours; None if they do not decide."""
     tag = flags_of(behind) if behind else 0
     owns = behind in _OWNED or bool(behind and not tag & f.CLOSED)
     if word == "her":

@@ -1,4 +1,4 @@
-"""Edits that leave the meaning alone, so that the answer should stay: other letters, white space, typing errors.
+"""The tests casing, spacing and typo, and the base classes of edits that keep the meaning.
 
 Each is made of one function, as are those of wording and of people.
 """
@@ -41,61 +41,61 @@ _QUOTED = re.compile(
 
 
 def make_rate_field(default: float, *, of: str) -> Any:
-    """Return the setting that says how much of a text is changed."""
+    """Return the setting field for the share of a text that is changed."""
     return Field(default=default, gt=0, le=1, description=f"Share of the {of}; at least one.")
 
 
 class RateSettings(AnswerSettings):
-    """How much of a text is written otherwise."""
+    """Settings with `rate`: how much of a text is changed."""
 
     rate: float = make_rate_field(1.0, of="places in the text that are changed")
 
 
 class PreservingEdit(TextEdit):
-    """A test of one function of the text, its settings and a generator: the answer should stay."""
+    """A test made from one function of text, settings and random generator; the answer should stay."""
 
     category: ClassVar[str] = "robustness"
     stays: ClassVar[bool] = True
     controlled: ClassVar[bool] = False
     rewrite: ClassVar[Callable[[Any, Any, random.Random], Edited]]
-    """Return the text in its other form, or the reason why not."""
+    """Return the changed text, or the reason why there is none."""
 
     def edit(self, text: str, settings: Any, *, rng: random.Random) -> Edited:
-        """Write the text otherwise."""
+        """Return the changed text."""
         return type(self).rewrite(text, settings, rng)
 
 
 class EnglishPreservingEdit(PreservingEdit):
-    """Such a test of English alone."""
+    """A meaning-preserving test of English text only."""
 
     edits_english: ClassVar[bool] = True
     skip_reasons: ClassVar[Mapping[str, str]] = NEEDS_ENGLISH
 
 
 class WordingEdit(EnglishPreservingEdit):
-    """Such a test that changes words: a text about words is left alone."""
+    """A meaning-preserving test that changes words; it skips texts that ask about words."""
 
     bundled_data: ClassVar[str] = "stories"
     skip_reasons: ClassVar[Mapping[str, str]] = KEEPS_WORDS
 
     def edit(self, text: str, settings: Any, *, rng: random.Random) -> Edited:
-        """Write the text otherwise; one that asks about words is left alone."""
+        """Return the changed text; skip a text that asks about words."""
         if _ABOUT_WORDS.search(text):
             return Edited(reason="words_matter")
         return super().edit(text, settings, rng=rng)
 
 
 class PeopleEdit(WordingEdit):
-    """A test whose function takes the complete sample, and puts other people or places into all its parts."""
+    """A test whose function gets the complete sample, and changes people or places in all its texts."""
 
     category: ClassVar[str] = "bias"
 
     def edit(self, text: str, settings: Any, *, rng: random.Random) -> Edited:
-        """Change a text that stands alone."""
+        """Return the change of a text without options and context."""
         return self.change(TextSample(id="", text=text), settings, rng=rng)
 
     def change(self, sample: TextSample, settings: Any, *, rng: random.Random) -> Edited:
-        """Change the sample; one that asks about words is left alone."""
+        """Return the change of a sample; skip a text that asks about words."""
         if _ABOUT_WORDS.search(sample.text):
             return Edited(reason="words_matter")
         return type(self).rewrite(sample, settings, rng)
@@ -111,7 +111,7 @@ def make_preserving_test(
     base: type[Any] = WordingEdit,
     version: str = "1",
 ) -> type[PreservingEdit]:
-    """Return the test that a function makes; that of a `PeopleEdit` takes the sample, another one its text."""
+    """Return the test class for a function, which gets the text, or for a `PeopleEdit` the sample."""
     members = {
         "__module__": function.__module__,
         "__doc__": summary,
@@ -126,7 +126,7 @@ def make_preserving_test(
 
 
 def make_edits(text: str, edits: Sequence[Edit], settings: RateSettings, rng: random.Random) -> Edited | None:
-    """Make a share of the edits, none in a quotation; None where there is none to make."""
+    """Make a random share of the edits, outside quotations; None if no edit is possible."""
     quoted = [at for match in _QUOTED.finditer(text) for at in match.span()]
     free = [edit for edit in edits if bisect_right(quoted, edit.start) % 2 == 0]
     if not free:
@@ -136,7 +136,7 @@ def make_edits(text: str, edits: Sequence[Edit], settings: RateSettings, rng: ra
 
 
 def copy_case(old: str, new: str) -> str:
-    """Return new words with the first letter of the old ones."""
+    """Return the new words, with a capital if the old words start with one."""
     return new[0].upper() + new[1:] if old[0].isupper() else new
 
 
@@ -152,7 +152,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
 class CasingSettings(AnswerSettings):
-    """Which letters become capital or small."""
+    """Settings of casing: which letters become capital or small."""
 
     style: Literal["lower", "upper", "title", "first"] = Field(
         default="lower",
@@ -162,7 +162,7 @@ class CasingSettings(AnswerSettings):
 
 
 def recase(text: str, settings: CasingSettings, rng: random.Random) -> Edited:
-    """Return the text in capital or small letters; nothing in it is random.
+    """Return the text in other capital or small letters; nothing is random.
 
     Capitals carry meaning in acronyms and units ("US", "us"; "MW", "mW"): a text that holds one has medium confidence.
     """
@@ -205,7 +205,7 @@ _CURLY_PAIR = re.compile(r"“([^\"\n“”]*)”")
 
 
 class SpacingSettings(AnswerSettings):
-    """Which carelessness is allowed."""
+    """Settings of spacing: which kinds of changes are allowed."""
 
     kinds: tuple[SpacingKind, ...] = Field(
         default=("double", "before_mark", "trailing", "no_stop", "quotes", "tab", "newline"),
@@ -217,7 +217,7 @@ class SpacingSettings(AnswerSettings):
 
 
 def respace(text: str, settings: SpacingSettings, rng: random.Random) -> Edited:
-    """Return the text with one of the allowed changes, drawn among those that it has room for."""
+    """Return the text with one random change among the allowed kinds that fit it."""
     if not text.strip():
         return Edited(reason="empty")
     kinds = [_CHANGES[kind] for kind in dict.fromkeys(settings.kinds)]
@@ -283,13 +283,13 @@ _NEIGHBOURS = {
 
 
 class TypoSettings(RateSettings):
-    """How many words are mistyped."""
+    """Settings of typo: how many words are mistyped."""
 
     rate: float = make_rate_field(0.1, of="content words of five letters or more that are mistyped")
 
 
 def mistype(text: str, settings: TypoSettings, rng: random.Random) -> Edited:
-    """Return the text with one error in each of some words; names, numbers and first letters are left alone."""
+    """Return the text with one typo in some words; names, numbers and first letters stay."""
     places = find_long_words(text)
     if not places:
         return Edited(reason="no_long_word")
@@ -314,13 +314,13 @@ Typo = make_preserving_test(
 
 
 def find_long_words(text: str) -> list[re.Match[str]]:
-    """Return the content words of five letters or more; one with a capital may be a name, also at the start."""
+    """Return the content words of five letters or more, without capitalised words, which may be names."""
     spared = _SPARED | closed.table().keys()
     return [word for word in _LONG_WORD.finditer(text) if word[0].islower() and word[0] not in spared]
 
 
 def _mistype_word(word: str, rng: random.Random) -> str | None:
-    """Return the word with one error behind its first letter that makes no other word; None when none is found."""
+    """Return the word with one typo after its first letter that is not another word; None if none is found."""
     known = vocabulary.vocabulary().flags
     for _ in range(_TRIES):
         wrong = rng.choice(_ERRORS)(word, rng.randrange(1, len(word) - 1), rng)

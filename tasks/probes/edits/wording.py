@@ -1,4 +1,4 @@
-"""Edits of wording that keep the meaning: contractions, abbreviations, a scanner's slips, spelling, a frame."""
+"""The tests contractions, abbreviations, ocr_slips, spelling and context: edits of words that keep the meaning."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _NOT_BEHIND = words("to and or but that what who which when where why how if as 
 
 
 class ContractionSettings(RateSettings):
-    """Which way contractions go."""
+    """Settings of contractions: shorten them or write them in full."""
 
     to: Literal["either", "short", "long"] = Field(
         default="either",
@@ -59,7 +59,7 @@ class ContractionSettings(RateSettings):
 
 
 def contract(text: str, settings: ContractionSettings, rng: random.Random) -> Edited:
-    """Return the text with "do not" as "don't", or the other way round."""
+    """Return the text with "do not" as "don't", or the reverse."""
     tokens = list(_TOKEN.finditer(text))
     curly = "\u2019" in text and "'" not in text
     ways = {"short": _shorten, "long": _lengthen}
@@ -72,14 +72,14 @@ def contract(text: str, settings: ContractionSettings, rng: random.Random) -> Ed
 
 
 def _get_next_word(text: str, tokens: list[re.Match[str]], i: int) -> str:
-    """Return the word at a place, in lower case; empty where another mark than one space stands before it."""
+    """Return the word at a place, in lower case; empty if anything but one space is before it."""
     if not 0 <= i < len(tokens) or (i and text[tokens[i - 1].end() : tokens[i].start()] != " "):
         return ""
     return tokens[i][0].lower().replace("\u2019", "'")
 
 
 def _shorten(text: str, tokens: list[re.Match[str]], i: int) -> Edit | None:
-    """Return the edit that contracts the word at a place with what follows it."""
+    """Return the edit that contracts the word at a place with the next one; None if impossible."""
     token = tokens[i]
     first, second, third = token[0].lower(), _get_next_word(text, tokens, i + 1), _get_next_word(text, tokens, i + 2)
     if first == "cannot" and token[0] in ("cannot", "Cannot"):
@@ -103,7 +103,7 @@ def _shorten(text: str, tokens: list[re.Match[str]], i: int) -> Edit | None:
 
 
 def _can_follow_contraction(subject: str, verb: str, behind: str) -> bool:
-    """Return whether a contracted verb may stand before a word: "it's a", not "it's" at the end of a clause."""
+    """Return whether a word may follow a contracted verb: "it's a"; never the end of a clause."""
     tag = flags_of(behind)
     if verb in ("will", "would"):
         return bool(tag & f.BASE and not tag & f.CLOSED) or behind in ("be", "have", "never", "always", "also")
@@ -115,7 +115,7 @@ def _can_follow_contraction(subject: str, verb: str, behind: str) -> bool:
 
 
 def _lengthen(text: str, tokens: list[re.Match[str]], i: int) -> Edit | None:
-    """Return the edit that writes the contraction at a place in full."""
+    """Return the edit that writes the contraction at a place in full; None if it is ambiguous."""
     token = tokens[i]
     spelled, behind = token[0].lower().replace("\u2019", "'"), _get_next_word(text, tokens, i + 1)
     if "'" not in spelled or (token[0].isupper() and len(token[0]) > 3):
@@ -135,7 +135,7 @@ def _lengthen(text: str, tokens: list[re.Match[str]], i: int) -> Edit | None:
 
 
 def _can_follow_in_full(verb: str, ending: str, behind: str) -> bool:
-    """Return whether a contraction can only be this verb before a word: "it's been" and "I'd gone" are others."""
+    """Return whether the next word allows this full form only: "it's been" and "I'd gone" need others."""
     tag = flags_of(behind)
     if ending == "'s":
         return bool(tag & (f.DET | f.ING)) or behind in ("not", "why", "what", "how", "very")
@@ -143,7 +143,7 @@ def _can_follow_in_full(verb: str, ending: str, behind: str) -> bool:
 
 
 def _is_inverted_verb(text: str, tokens: list[re.Match[str]], i: int) -> bool:
-    """Return whether a negated verb stands before its subject: "Don't you like it?", "Why isn't it cold?"."""
+    """Return whether a negated verb is before its subject: "Don't you like it?", "Why isn't it cold?"."""
     behind = _get_next_word(text, tokens, i + 1)
     before = _get_next_word(text, tokens, i) and tokens[i - 1][0].lower() if i else ""
     if before and before not in _INVERTING:
@@ -165,7 +165,7 @@ Contractions = make_preserving_test(
 
 @cache
 def _compile_table(table: Callable[[], Mapping[str, str]]) -> re.Pattern[str]:
-    """Return a pattern that finds the words of a table where they stand alone."""
+    """Return a pattern that finds the words of a table as separate words."""
     known = "|".join(re.escape(word) for word in sorted(table(), key=len, reverse=True))
     return re.compile(rf"(?<![\w'\u2019./@#&-])(?i:{known})(?![\w'\u2019/@=&-]|\.\w|: ?[\w#])")
 
@@ -174,7 +174,7 @@ _NEAR, _LAST_WORD, _NEXT = 40, re.compile(r"(?<!\w)(\w[\w'\u2019-]*) +\Z"), re.c
 
 
 def _yield_table_edits(text: str, table: Callable[[], Mapping[str, str]]) -> Iterator[Edit]:
-    """Yield an edit for each word of a table that is no part of a name or title."""
+    """Yield an edit for each word of the table that is not part of a name or title."""
     for match in _compile_table(table).finditer(text):
         old = match[0]
         if not old[1:].islower() and len(old) > 1:
@@ -194,13 +194,13 @@ def _yield_table_edits(text: str, table: Callable[[], Mapping[str, str]]) -> Ite
 
 
 class AbbreviationSettings(RateSettings):
-    """How many words are shortened."""
+    """Settings of abbreviations: how many words are shortened."""
 
     rate: float = make_rate_field(0.5, of="words in the list that are shortened")
 
 
 def abbreviate(text: str, settings: AbbreviationSettings, rng: random.Random) -> Edited:
-    """Return the text with words as a hurried writer shortens them: "please" as "pls"."""
+    """Return the text with words in short form: "please" as "pls"."""
     edits = [
         edit
         for edit in _yield_table_edits(text, abbreviations)
@@ -219,7 +219,7 @@ Abbreviations = make_preserving_test(
 
 
 class SlipSettings(RateSettings):
-    """How many words are misread."""
+    """Settings of ocr_slips: how many words get a scanning error."""
 
     rate: float = make_rate_field(0.1, of="content words of five letters or more that are misread")
 
@@ -230,14 +230,14 @@ _TRIES = 12
 
 
 def misread(text: str, settings: SlipSettings, rng: random.Random) -> Edited:
-    """Return the text with letters confused that look alike; no misread word is another word."""
+    """Return the text with scanning errors: similar letters are confused; the result is never another word."""
     slips = ((word, _misread_word(word[0], rng)) for word in find_long_words(text))
     edits = [Edit(word.start(), word.end(), slip) for word, slip in slips if slip]
     return make_edits(text, edits, settings, rng) or Edited(reason="no_slip")
 
 
 def _misread_word(word: str, rng: random.Random) -> str | None:
-    """Return the word with one slip that makes no other word; None where none is found."""
+    """Return the word with one scanning error that is not another word; None if none is found."""
     places = [(part.span(), new) for old, new in _SLIPS.items() for part in re.finditer(old, word)]
     for (start, end), new in rng.sample(places, min(_TRIES, len(places))):
         slip = f"{word[:start]}{new}{word[end:]}"
@@ -256,7 +256,7 @@ OcrSlips = make_preserving_test(
 
 
 class SpellingSettings(RateSettings):
-    """Which spelling the text gets."""
+    """Settings of spelling: American or British."""
 
     to: Literal["other", "british", "american"] = Field(
         default="other",
@@ -266,7 +266,7 @@ class SpellingSettings(RateSettings):
 
 
 def respell(text: str, settings: SpellingSettings, rng: random.Random) -> Edited:
-    """Return the text in the spelling of the other country."""
+    """Return the text in British or American spelling."""
     tables = {"british": british_words, "american": american_words}
     for name in tables if settings.to == "other" else [settings.to]:
         meters = _yield_metre_edits(text) if name == "british" else ()
@@ -282,7 +282,7 @@ def respell(text: str, settings: SpellingSettings, rng: random.Random) -> Edited
 
 
 def _yield_metre_edits(text: str) -> Iterator[Edit]:
-    """Yield edits of the unit: a meter without a number is a device."""
+    """Yield edits of "meter" after a number; without a number it may be a device."""
     for match in re.finditer(r"\b(?:\d+|hundred|thousand|million|square|cubic|per) (meters?)\b", text):
         yield Edit(match.start(1), match.end(1), match[1].replace("er", "re"))
 
@@ -297,7 +297,7 @@ Spelling = make_preserving_test(
 
 
 class ContextSettings(AnswerSettings):
-    """What is put before and after the text."""
+    """Settings of context: what is added before and after the text."""
 
     starting_context: tuple[str, ...] = Field(
         default=("Hi there.", "Hello!", "Here is one from my notes.", "I was thinking about this.", "#daily"),
@@ -329,7 +329,7 @@ _FRAMED = re.compile(
 
 
 def add_frame(text: str, settings: ContextSettings, rng: random.Random) -> Edited:
-    """Return the text with a neutral sentence or hashtag before it, behind it, or both."""
+    """Return the text with a neutral sentence or hashtag before it, after it, or both."""
     if not text.strip():
         return Edited(reason="empty")
     if _FRAMED.search(text):

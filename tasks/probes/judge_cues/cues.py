@@ -1,4 +1,4 @@
-"""Cues that may sway a judge: the same content once more, with a layout or a sentence that says nothing about it.
+"""Add a cue to a text that may sway a judge: a layout, or sentences without content.
 
 `CUES` defines each of them: which characters and words it may add. No cue removes or moves a word.
 """
@@ -72,14 +72,14 @@ _FULL_WIDTH_STOP = re.compile(r"[。！？][」』”’）]*\s*|[؟।۔]\s+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CuedText:
-    """A text with a cue, or the reason why it cannot have it."""
+    """A text with a cue, or the reason why the cue cannot be added."""
 
     text: str | None = None
     reason: str | None = None
 
 
 class TextBlock(NamedTuple):
-    """Lines of a text that belong together."""
+    """Consecutive lines of a text of the same kind."""
 
     kind: Block
     text: str
@@ -88,7 +88,7 @@ class TextBlock(NamedTuple):
 
 
 def add_cue(text: str, cue: Cue, *, rng: random.Random) -> CuedText:
-    """Return a text with a cue; `identical` adds none."""
+    """Return the text with a cue added; `identical` changes nothing."""
     if not text.strip():
         return CuedText(reason="empty")
     if cue == "identical":
@@ -109,7 +109,7 @@ def add_cue(text: str, cue: Cue, *, rng: random.Random) -> CuedText:
 
 
 def _choose_cue_paragraphs(cue: Cue, rng: random.Random) -> tuple[Sequence[str], Sequence[str]]:
-    """Return the paragraphs of a cue that stand before a text, and behind it."""
+    """Return the paragraphs of a cue to add before and after the text."""
     if cue == "filler":
         return [rng.choice(OPENINGS)], [" ".join(rng.sample(CLOSINGS, 2))]
     texts = {"authority": AUTHORITY, "injection": INJECTIONS, "model_name": MODEL_NAMES}[cue]
@@ -117,7 +117,7 @@ def _choose_cue_paragraphs(cue: Cue, rng: random.Random) -> tuple[Sequence[str],
 
 
 def split_blocks(text: str) -> Iterator[TextBlock]:
-    """Yield the blocks of a text in their order; joined by line breaks they are the text."""
+    """Yield the blocks of a text in order; joined by line breaks they give the text again."""
     lines: list[str] = []
     kind: Block | None = None
     fence = ""
@@ -145,7 +145,7 @@ def _classify_block(line: str) -> Block:
 
 
 def _add_bullets(blocks: Sequence[TextBlock]) -> CuedText:
-    """Write each sentence of the prose as an item of a list; code and tables stay as they are."""
+    """Write each sentence of the prose as a list item; code and tables stay unchanged."""
     if any(block.kind == "list" for block in blocks):
         return CuedText(reason="has_list")
     parts = [list(split_sentences(block.text)) if block.kind == "prose" else [] for block in blocks]
@@ -159,7 +159,7 @@ def _add_bullets(blocks: Sequence[TextBlock]) -> CuedText:
 
 
 def _join_bullets(blocks: Sequence[TextBlock]) -> CuedText:
-    """Write the items of each list of bullets as one paragraph; numbers and letters of items are words, and stay."""
+    """Write the items of each bulleted list as one paragraph; numbered and lettered lists stay."""
     lists = [block.kind == "list" and all(map(_ITEM.match, block.text.split("\n"))) for block in blocks]
     if not any(lists):
         return CuedText(reason="no_bullets")
@@ -171,7 +171,7 @@ def _join_bullets(blocks: Sequence[TextBlock]) -> CuedText:
 
 
 def split_sentences(text: str) -> Iterator[str]:
-    """Yield the sentences of a paragraph, without the white space around them; a line break alone ends none."""
+    """Yield the sentences of a paragraph, stripped; a line break alone does not end a sentence."""
     starts = [start for start in sentence_starts(text, len(text)) if _is_sentence_end(text, start)]
     wide = [stop.end() for stop in _FULL_WIDTH_STOP.finditer(text)]
     places = sorted({0, *starts, *wide, len(text)})
@@ -179,7 +179,7 @@ def split_sentences(text: str) -> Iterator[str]:
 
 
 def _is_sentence_end(text: str, start: int) -> bool:
-    """Return whether a sentence ends before an offset: behind a stop, and not before a small letter."""
+    """Return whether a sentence ends before an offset: after a stop, and not before a small letter."""
     before = text[max(0, start - _LONGEST_GAP) : start].rstrip().rstrip(_CLOSERS)
     return before[-1:] in set(_STOPS) and not text[start : start + 1].islower()
 
@@ -189,7 +189,7 @@ _LONGEST_GAP = 100
 
 
 def _add_headings(blocks: Sequence[TextBlock]) -> CuedText:
-    """Write a heading above the first block with a text, and another above the next paragraph."""
+    """Write one heading above the first block with text, and one above the next paragraph."""
     if any(block.kind == "heading" for block in blocks):
         return CuedText(reason="has_headings")
     full = [place for place, block in enumerate(blocks) if block.text.strip()]

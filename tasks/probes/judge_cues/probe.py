@@ -1,4 +1,4 @@
-"""judge_cues: one answer stands beside itself with a cue, in both orders; does the cue decide which is better?"""
+"""The test judge_cues: show a judge the same answer twice, once with a cue, in both orders."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ EXPLANATIONS: Mapping[str, str] = {
 
 
 class JudgeCues(JudgeProbe):
-    """Show a judge an answer beside the same answer with a cue, in both orders. No label of people is needed."""
+    """Show a judge an answer next to the same answer with a cue, in both orders. No preference of people is needed."""
 
     name: ClassVar[str] = "judge_cues"
     version: ClassVar[str] = "1"
@@ -138,7 +138,7 @@ class JudgeCues(JudgeProbe):
     }
 
     def comparison(self, sample: AnswerPair) -> ComparedTexts:
-        """Return both answers, and what a prompt says of them."""
+        """Return both answers, and the values for the prompt."""
         names = ("instruction", "reference")
         values: dict[str, str] = {name: value for name in names if (value := getattr(sample, name)) is not None}
         details = {name: value for name, value in values.items() if name == "instruction"}
@@ -147,7 +147,7 @@ class JudgeCues(JudgeProbe):
     def cases(
         self, sample: AnswerPair, settings: Any, *, rng: random.Random, likelihoods: Likelihoods
     ) -> Sequence[Case]:
-        """Make a case of each cue: one of the answers, drawn, beside itself with the cue, then the other way round.
+        """Return one case for each cue: a random answer without and with the cue, then in the other order.
 
         Where the drawn answer cannot have a cue, the other one is tried.
         """
@@ -170,7 +170,7 @@ class JudgeCues(JudgeProbe):
         return cases
 
     def score_case(self, trial: Trial, read: ReadReplies, settings: Any) -> Score:
-        """Pass a case whose cue did not win in both orders; of equal answers, one of which no place won twice."""
+        """Score a case: it fails if the cue won in both orders, or for equal answers if one place won twice."""
         identical = trial.case.details["cue"] == "identical"
         first, second = (choice.choice or "" for choice in read)
         said = [_classify(reply, choice) for reply, choice in zip((trial.expected, trial.actual), read, strict=True)]
@@ -189,18 +189,18 @@ class JudgeCues(JudgeProbe):
         return Score(value=float(passed), passed=passed, reason=reason, undecided=is_open, columns=columns)
 
     def follow_ups(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> Sequence[FollowUp]:
-        """Return questions about the replies that name neither text; none about equal answers, which differ in none."""
+        """Return questions for the reader model about unreadable replies, except for equal answers."""
         differing = [trial for trial in trials if trial.case.details["cue"] != "identical"]
         return super().follow_ups(differing, settings, embed=embed)
 
     def failure(self, row: Mapping[str, Any]) -> str:
-        """Describe which cue, or which place, was chosen both times."""
+        """Return a sentence on the cue, or the place, that was chosen both times."""
         if row.get("outcome") == "styled":
             return f"It picks the answer with {str(row.get('cue')).replace('_', ' ')} in both orders."
         return f"It picks the {row['outcome']} of two equal answers both times."
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
-        """Count what the choices come to, and how they were read."""
+        """Return counts of the outcomes, and the shares of the steps that read the choices."""
         names = (*OUTCOMES, *OPEN)
         judged = results[results["outcome"].notna()] if "outcome" in results else results.iloc[:0]
         if judged.empty:
@@ -210,11 +210,11 @@ class JudgeCues(JudgeProbe):
         return {**{name: int(counted.get(name, 0)) for name in names}, **steps}
 
     def picture(self) -> Picture:
-        """Return the table of cues."""
+        """Return a counter for the table of cues."""
         return CueTable()
 
     def position_lean(self, results: pd.DataFrame) -> np.ndarray | None:
-        """Return None: a cue that sways is no position, and equal answers have a lean of their own."""
+        """Return None, because a cue is not a position, and equal answers have their own figure `lean_identical`."""
         return None
 
     def measures(self, results: pd.DataFrame) -> Iterator[Measure]:
@@ -231,7 +231,7 @@ class JudgeCues(JudgeProbe):
         yield from choices.yield_reading_measures(results)
 
     def criteria(self, results: pd.DataFrame, settings: JudgeCuesSettings) -> Sequence[Criterion]:
-        """Return a gate on each share of each cue: a lean of `max_lean` leaves the other side 1/2 less that.
+        """Return a gate on each share of each cue: at least 1/2 - `max_lean`.
 
         That both texts say the same is known, and so a documented pass rate has a gate only where one is set.
         """
@@ -257,7 +257,7 @@ class JudgeCues(JudgeProbe):
 
 
 class ShownPairs(NamedTuple):
-    """The two texts of each prompt of a case."""
+    """The two texts that each prompt of a case shows."""
 
     content: str
     """Which answer of the sample they are."""
@@ -268,21 +268,21 @@ class ShownPairs(NamedTuple):
 
 
 def pair_with_cue(name: str, plain: str, cue: Cue, rng: random.Random) -> ShownPairs:
-    """Return an answer and its twin with a cue, in both orders."""
+    """Return an answer and the same answer with a cue, in both orders."""
     styled = add_cue(plain, cue, rng=rng)
     twin = plain if styled.text is None else styled.text
     return ShownPairs(name, (plain, twin), (twin, plain), styled.reason)
 
 
 def pair_with_itself(*, first: str, second: str) -> ShownPairs:
-    """Return one answer beside itself, then the other answer beside itself."""
+    """Return the first answer next to itself, then the second answer next to itself."""
     same = normalize_spacing(first) == normalize_spacing(second)
     skipped = "empty" if not (first and second) else "equal_sentences" if same else None
     return ShownPairs("both", (first, first), (second, second), skipped)
 
 
 def _classify(reply: Completion, choice: LetterChoice) -> Said:
-    """Return what a reply says; letters that are equally likely are a tie."""
+    """Return the kind of a reply; equally likely letters are a tie."""
     return "tie" if choice.reason == "tie" else classify_reply(reply, choice)
 
 
@@ -291,7 +291,7 @@ UNKNOWN, HALF, ONE, NONE = (np.nan, np.nan), (1.0, 0.0), (1.0, 1.0), (0.0, 0.0)
 
 
 def decide_outcome(first: str, second: str, said: Sequence[str], *, identical: bool) -> str:
-    """Return what two choices come to, letters or empty, and what the replies are."""
+    """Return the outcome of two choices (letters or empty), by the kinds of the replies."""
     if "refusal" in said:
         return "refused"
     if not all(kind in ("choice", "tie") for kind in said):
@@ -304,7 +304,7 @@ def decide_outcome(first: str, second: str, said: Sequence[str], *, identical: b
 
 
 def compute_lean(first: str, second: str, outcome: str, *, identical: bool) -> float | None:
-    """Return the lean of a case, -1/2 to 1/2; None where a reply is open."""
+    """Return the lean of a case towards the cue, -1/2 to 1/2; None if a reply is unreadable."""
     if outcome in OPEN:
         return None
     counted = zip((first, second), ("A", "A") if identical else ("B", "A"), strict=True)
@@ -312,7 +312,7 @@ def compute_lean(first: str, second: str, outcome: str, *, identical: bool) -> f
 
 
 def list_gated_shares(cue: Cue) -> Mapping[str, tuple[str, str]]:
-    """Return the shares of a cue that have a gate, with the letters that count for them in the two prompts.
+    """Return the shares of a cue that have a gate, each with the letter that counts in each of the two prompts.
 
     A cue that adds words may rightly cost an answer: only a lean towards it has a gate.
     """
@@ -323,7 +323,7 @@ def list_gated_shares(cue: Cue) -> Mapping[str, tuple[str, str]]:
 
 
 def count_votes(results: pd.DataFrame, letters: tuple[str, str]) -> np.ndarray:
-    """Return (rows, 4) of votes for a side, two for each order: 1, 0, or NaN where a reply is open."""
+    """Return (rows, 4) of votes for one side, two for each order: 1, 0, or NaN if a reply is unreadable."""
     sides = zip(("result", "swapped_result"), ("said", "swapped_said"), letters, strict=True)
     return np.concatenate([_tally(results[choice], results[said], letter) for choice, said, letter in sides], axis=1)
 
@@ -335,7 +335,7 @@ def _tally(choice: pd.Series, said: pd.Series, letter: str) -> np.ndarray:
 
 
 class CueTable:
-    """The table of the card: a row for each cue with its lean, its ties, and what its gates come to."""
+    """The table on the card of the test: a row for each cue with its lean, its ties and its verdict."""
 
     def __init__(self) -> None:
         self._counts = Counter[str]()
@@ -345,7 +345,7 @@ class CueTable:
         self._counts.update(rows["cue"].dropna())
 
     def panels(self, outcome: Outcome) -> Sequence[Panel]:
-        """Return the table; none where no case was asked."""
+        """Return the table; empty if no case was asked."""
         gates = {gate["name"]: gate for gate in outcome["gates"]}
         asked = [cue for cue in ALL_CUES if self._counts[cue]]
         if not asked:
@@ -374,7 +374,7 @@ class CueTable:
 
 
 def describe_cue(gates: Sequence[GateSummary], *, among: int) -> str:
-    """Return whether the lean of a cue is shown to be above its limit or within it, corrected for all gates."""
+    """Return whether the lean of a cue is above its limit, within it, or undecided, corrected for all gates."""
     if any(gate["missed"] * among <= LEVEL for gate in gates):
         return "sways the judge"
     if gates and all(gate["reached"] <= LEVEL for gate in gates):

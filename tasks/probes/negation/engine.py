@@ -1,4 +1,4 @@
-"""Negates a text by rules: one negation, in the main clause of the last sentence, or a reason why not."""
+"""Negate the main clause of the last sentence by rules; if no rule is safe, return the reason."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _UNIVERSAL = words("all every everyone everybody everything many")
 
 
 def plan_negation_removal(a: Analysis) -> EditPlan:
-    """Return the plan that removes the one negation of the main clause."""
+    """Return the edits that remove the only negation of the main clause."""
     s, start = a.sentence, a.start
     cues = [i for i, tag in enumerate(s.tags) if tag & f.NEG]
     if len(cues) != 1 or any(tag & f.SEMI for tag in s.tags) or a.clause.others:
@@ -59,7 +59,7 @@ def plan_negation_removal(a: Analysis) -> EditPlan:
 
 
 def plan_never_removal(a: Analysis) -> EditPlan:
-    """Return the plan that takes "never" out: "She never drinks." → "She drinks."."""
+    """Return the edits that remove "never": "She never drinks." → "She drinks."."""
     s = a.sentence
     cues = [i for i, tag in enumerate(s.tags) if tag & (f.NEG | f.SEMI)]
     if len(cues) != 1 or s.words[cues[0]] != "never" or a.kind != "statement" or a.clause.others:
@@ -70,7 +70,7 @@ def plan_never_removal(a: Analysis) -> EditPlan:
 
 
 def _plan_subject_removal(s: Sentence, cue: int) -> EditPlan:
-    """Undo a negation that opens the clause: "Not all X" → "All X", "No X" → "Some X"."""
+    """Return the edits that remove a negation in the subject: "Not all X" → "All X", "No X" → "Some X"."""
     word, last = s.words[cue], cue
     if word == "not" and s.word(cue + 1) in _UNIVERSAL:
         new, last = s.word(cue + 1), cue + 1
@@ -98,12 +98,12 @@ def _plan_auxiliary_removal(s: Sentence, auxiliary: int, cue: int) -> EditPlan:
 
 
 def _delete_word(s: Sentence, cue: int) -> Edit:
-    """Take a word out, and the white space before it."""
+    """Return the edit that deletes a word and the space before it."""
     return Edit(len(s.text[: s.starts[cue]].rstrip()), s.ends[cue], "")
 
 
 def _finish(s: Sentence, cue: int, *edits: Edit) -> EditPlan:
-    """Return the plan that also turns "any", out of reach of "not", into "some" again."""
+    """Return the edits of a removal, which also turn "any" into "some" again."""
     for i in range(cue + 1, len(s.words)):
         if s.tags[i] & (f.BREAK | f.OPENER | f.LOOSE):
             break
@@ -113,7 +113,7 @@ def _finish(s: Sentence, cue: int, *edits: Edit) -> EditPlan:
 
 
 _MOST_SURE = 20
-"""Words of a sentence beyond which too much may stand around its verb."""
+"""Number of words above which a negation is only of medium confidence."""
 _BEFORE_LITTLE = words("very so too is has have had was does do did with")
 _COUNTED = words("a the these those next last first quite past every")
 _FORMULAS = words("thank thanks welcome")
@@ -127,7 +127,7 @@ def negate(
     rewrite_polar: bool = True,
     options: Sequence[str] = (),
 ) -> Negation:
-    """Reverse the main clause of the last sentence, leaving every other character as it is.
+    """Negate the main clause of the last sentence; every other character stays as it is.
 
     `langtest` replaces literally, as LangTest does, and looks at no options. With `options` the negation must reverse
     which of them are right, and what may not is skipped. `rewrite_polar` makes a yes/no question a true-or-false
@@ -187,7 +187,7 @@ def _plan_edits(text: str, existing: ExistingNegation, rewrite_polar: bool, opti
 
 
 def _is_small_quantity(s: Sentence, i: int) -> bool:
-    """Return whether "few" or "little" says that there is hardly any."""
+    """Return whether "few" or "little" means "hardly any", or a similar word is negative."""
     word = s.words[i]
     if word == "few":
         return s.word(i - 1) not in _COUNTED
@@ -199,7 +199,7 @@ def _is_small_quantity(s: Sentence, i: int) -> bool:
 
 
 def negate_as_langtest(text: str) -> Negation:
-    """Put "not" behind the first of each keyword whose negated form is nowhere in the text."""
+    """Put "not" after the first is, was, are and were, each unless the text has its negated form already."""
     changed = text
     for keyword in (" is ", " was ", " are ", " were "):
         negated = f"{keyword}not "
@@ -215,7 +215,7 @@ _DENIED = {"may": "can", "might": "could", "must": "need"}
 
 
 def replace_modal(a: Analysis, plan: EditPlan) -> EditPlan:
-    """Return the plan with another auxiliary where the "not" stands next to "may", "might" or "must"."""
+    """Return the edits with another auxiliary if "not" is next to "may", "might" or "must"."""
     s = a.sentence
     if a.kind == "statement":
         i = a.clause.verb if s.tag(a.clause.verb) & f.MODAL else -1

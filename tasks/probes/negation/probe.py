@@ -1,4 +1,4 @@
-"""The add_negation probe: a model that understands the prompt answers its opposite differently."""
+"""The test add_negation: a model that understands the prompt should answer its negation differently."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from contrapose.tasks.probes.negation.second_opinion import add_second_opinion, 
 
 
 class AddNegationSettings(AnswerSettings):
-    """How texts are negated, and when a change of the answer counts."""
+    """Settings of add_negation: how texts are negated, and which answers must stay next to an unrelated "not"."""
 
     of_scoring: ClassVar[frozenset[str]] = AnswerSettings.of_scoring | {"min_steady_rate"}
 
@@ -51,7 +51,7 @@ class AddNegationSettings(AnswerSettings):
     )
 
     def versions(self) -> dict[str, str]:
-        """Return versions of spaCy and its model, where they are asked."""
+        """Return the versions of spaCy and its model if they give a second opinion."""
         return {} if self.second_opinion == "none" else get_spacy_versions(self.spacy_model)
 
     @model_validator(mode="after")
@@ -62,7 +62,7 @@ class AddNegationSettings(AnswerSettings):
 
 
 class AddNegation(TextEdit):
-    """Reverses the prompt with one negation; passes when the answer changes."""
+    """Negates the prompt once; passes if the answer changes."""
 
     name: ClassVar[str] = "add_negation"
     version: ClassVar[str] = "11"
@@ -76,7 +76,7 @@ class AddNegation(TextEdit):
     skip_reasons: ClassVar[Mapping[str, str]] = {**NEEDS_MAIN_VERB, **REASONS_IN_WORDS}
 
     def change(self, sample: TextSample, settings: AddNegationSettings, *, rng: random.Random) -> Edited:
-        """Negate a sample's text; nothing in it is random."""
+        """Return the negated text of a sample; nothing is random."""
         negation = negate(
             sample.text,
             style=settings.style,
@@ -96,15 +96,15 @@ class AddNegation(TextEdit):
         )
 
     def control_text(self, case: Case, *, rng: random.Random) -> Control:
-        """Return the text next to a "not" about something else in half of the samples, else in another dress."""
+        """Return the text of the control: an unrelated "not" for half of the samples, other words for the rest."""
         make = make_unrelated_not_control if rng.random() < 1 / 2 else make_reworded_control
         return make(case.original, rng=rng, options=bool(case.options))
 
     def criteria(self, results: pd.DataFrame, settings: AddNegationSettings) -> Sequence[Criterion]:
-        """Return the gates of an edit that should change the answer, and one that another "not" leaves it alone."""
+        """Return gates that the answer changes with the negation, and stays next to an unrelated "not"."""
         return make_change_gates(results, settings, steady=settings.min_steady_rate)
 
 
 def _map_to_truth(answer: str) -> str | None:
-    """Return the answer to a true-or-false statement that was a yes/no question; None where it is neither."""
+    """Map "yes" and "no" to "true" and "false", for a question that became a statement; None for other answers."""
     return {"yes": "True", "no": "False"}.get(answer.strip(" .").lower())

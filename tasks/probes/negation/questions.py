@@ -1,4 +1,4 @@
-"""Negates a wh-question: "Which gas is not used?", "What does a plant not need?"."""
+"""Negate a wh-question: "Which gas is not used?", "What does a plant not need?"."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contrapose.tasks.language.context import after_adverbs, before_adverbs, is_
 from contrapose.tasks.language.inversion import PLAIN, inverted_participle, inverted_predicate, inverted_verb
 from contrapose.tasks.language.odds import INTRANSITIVE, agreement, finite_odds
 from contrapose.tasks.language.sentence import Edit, Sentence
-from contrapose.tasks.probes.negation.result import EditPlan, SkipError, find_word_behind_subject
+from contrapose.tasks.probes.negation.result import EditPlan, SkipError, require_subject_end
 from contrapose.tasks.probes.negation.statement import edit_contraction, insert_do, insert_not_after_auxiliary
 
 _PLACES = ("where", "when", "why")
@@ -34,7 +34,7 @@ _GOVERNING = words("by with for to in at about from")
 
 
 def plan_question_negation(s: Sentence, start: int) -> EditPlan:
-    """Return the plan that reverses the wh-question that starts at `start`."""
+    """Return the edits that negate the wh-question that starts at word `start`."""
     wh = next(i for i in range(start, len(s.words)) if s.tags[i] & f.WH)
     word = s.words[wh]
     if word.startswith("how"):
@@ -77,7 +77,7 @@ def plan_question_negation(s: Sentence, start: int) -> EditPlan:
 
 
 def find_question_verb(s: Sentence, wh: int) -> int:
-    """Return the finite verb of the question's own clause."""
+    """Return the index of the finite verb in the question's own clause."""
     for i in range(wh + 1, len(s.words)):
         tag = s.tags[i]
         if tag & f.AUX and is_finite_aux(s, i):
@@ -90,7 +90,7 @@ def find_question_verb(s: Sentence, wh: int) -> int:
 
 
 def _is_lexical(s: Sentence, i: int, wh: int) -> bool:
-    """Return whether a full verb stands right behind the question word or the noun that it asks about."""
+    """Return whether a full verb directly follows the question word or the noun that it asks about."""
     before, tag, after = before_adverbs(s, i, wh), s.tags[i], s.tag(after_adverbs(s, i))
     if before == wh and s.words[wh] == "who":
         return True
@@ -115,7 +115,7 @@ def _is_lexical(s: Sentence, i: int, wh: int) -> bool:
 
 
 def _may_be_noun(s: Sentence, i: int, wh: int) -> bool:
-    """Return whether a noun that can be a verb stands where either may: "which of the following | type of flow"."""
+    """Return whether a word that is noun or verb may be a noun here: "which of the following | type of flow"."""
     tag, after = s.tags[i], s.tag(i + 1)
     if tag & f.NOUN and s.word(i + 1) == "of" and not s.tags[i - 1] & f.ADV:
         return True
@@ -143,7 +143,7 @@ def _plan_at_auxiliary(s: Sentence, wh: int, aux: int, *, pied: bool) -> EditPla
         participle = inverted_participle(s, aux)
         if not adjunct and (participle is None or not following & (f.NP_START | f.NAME)):
             return insert_not_after_auxiliary(s, aux, aux)
-        return insert_low_not(s, find_word_behind_subject(participle))
+        return insert_low_not(s, require_subject_end(participle))
     verb = inverted_verb(s, aux)
     if not tag & f.DO and not adjunct:
         # The verb of a modal follows at once where the question asks about its subject: "Who will win?".
@@ -162,19 +162,19 @@ def _plan_at_auxiliary(s: Sentence, wh: int, aux: int, *, pied: bool) -> EditPla
             for i in range(aux + 1, len(s.words))
         ):
             return insert_do(s, aux, wh)  # "Who does | the voice?"
-    return insert_low_not(s, find_word_behind_subject(verb))
+    return insert_low_not(s, require_subject_end(verb))
 
 
 def _is_choice_end(s: Sentence, i: int) -> bool:
-    """Return whether the question word's phrase ends here as a subject does: "Which of these | may cause …?"."""
+    """Return whether the phrase of the question word ends here as subject: "Which of these | may cause …?"."""
     return s.words[i - 1 : i + 1] in (["of", "these"], ["of", "those"], ["the", "following"])
 
 
 def _plan_at_copula(s: Sentence, wh: int, be: int, *, adjunct: bool) -> EditPlan:
-    """Put "not" right behind the copula when the question word is its subject or a noun phrase is asked for."""
+    """Put "not" after the copula if the question word is its subject, otherwise before the predicate."""
     word, follows, behind = s.words[wh], s.word(be + 1), s.tag(be + 1)
     if adjunct:
-        at = find_word_behind_subject(inverted_predicate(s, be))
+        at = require_subject_end(inverted_predicate(s, be))
         inside = f.DET | f.QUANT | (f.PREP if at + 1 < len(s.words) else 0)
         place = word.startswith("where") and s.tags[at] & inside
         if place or (word != "why" and s.tags[at] & f.NOUN and not s.tags[at] & ~_NOUN_ALONE):
@@ -198,7 +198,7 @@ def _plan_at_copula(s: Sentence, wh: int, be: int, *, adjunct: bool) -> EditPlan
             raise SkipError("wh_subject_boundary")
         return insert_not_after_auxiliary(s, be, wh)  # "What animal is | the largest?"
     if behind & f.SUBJ and not behind & f.DET:
-        return insert_low_not(s, find_word_behind_subject(inverted_predicate(s, be)))
+        return insert_low_not(s, require_subject_end(inverted_predicate(s, be)))
     return insert_not_after_auxiliary(s, be, wh)
 
 
@@ -207,7 +207,7 @@ def _is_describing(s: Sentence, i: int) -> bool:
 
 
 def _find_object_place(s: Sentence, be: int) -> int | None:
-    """Return what "not" precedes in an object question ("What is a stopwatch | used for?"); None in other questions."""
+    """Return the index before which "not" goes in an object question ("What is a stopwatch | used for?"), or None."""
     stops = (i for i in range(be + 1, len(s.words)) if s.tags[i] & _OPENS and s.words[i] not in (",", "like", "as"))
     end = next(stops, len(s.words))
     if "doing" in s.words[be + 2 : end] and not s.tags[s.words.index("doing", be + 2) - 1] & f.PREP:
@@ -232,10 +232,10 @@ def _find_object_place(s: Sentence, be: int) -> int | None:
 
 
 def _find_governed_verb(s: Sentence, be: int, at: int) -> int:
-    """Return the verb or phrase whose preposition `at` lost its noun to the question word."""
+    """Return the index of the verb or phrase to which the final preposition `at` belongs."""
     verbal = (i for i in range(be + 2, at) if _is_verb_shaped(s, i) and not s.tags[i] & f.USUALLY_NOUN)
     verbs = [i for i in verbal if _has_noun_before(s, i) and s.words[i - 1] != "be"]
-    place = find_word_behind_subject(verbs[0] if len(verbs) == 1 else inverted_predicate(s, be))
+    place = require_subject_end(verbs[0] if len(verbs) == 1 else inverted_predicate(s, be))
     phrase = [i for i in range(be + 2, at) if s.tags[i] & f.PREP and s.words[i] != "of"]
     if place == at and phrase == [be + 2]:
         return be + 2  # "Who was he | at war with?"
@@ -250,7 +250,7 @@ def _find_governed_verb(s: Sentence, be: int, at: int) -> int:
 
 
 def _is_stranded(s: Sentence, i: int, end: int) -> bool:
-    """Return whether what a preposition governs is asked for: "used for?", "kissed by in the end"."""
+    """Return whether the question asks for the object of a preposition: "used for?", "kissed by in the end"."""
     last, word = i + 1 == end and not s.tag(end) & f.REL, s.words[i]
     if word in ("like", "as"):
         return last
@@ -268,7 +268,7 @@ def _is_in_relative(s: Sentence, begin: int, end: int) -> bool:
 
 
 def _find_object_verb(s: Sentence, be: int) -> int | None:
-    """Return the participle of an object question without a preposition: "What is the boy | holding?"."""
+    """Return the index of the participle in an object question: "What is the boy | holding?"; None if there is none."""
     k = after_adverbs(s, be)
     tag, behind = s.tag(k), s.tag(k + 1)
     named = tag & f.ADJ and not tag & (f.PART | f.ING) and behind & f.NOUN and not behind & f.CLOSED
@@ -300,7 +300,7 @@ def _is_verb_shaped(s: Sentence, i: int) -> bool:
 
 
 def _find_object_gap(s: Sentence, i: int) -> int | None:
-    """Return the participle `i` where an object of it is asked for; None where it has one, or is a noun."""
+    """Return `i` if the question asks for the object of participle `i`; None if it has an object or is a noun."""
     word, tag, before = s.words[i], s.tags[i], before_adverbs(s, i)
     if tag & f.USUALLY_NOUN and s.words[before].endswith(("'s", "s'")):
         return None  # "Anna's last painting"
@@ -327,7 +327,7 @@ def _find_object_gap(s: Sentence, i: int) -> int | None:
 
 
 def insert_low_not(s: Sentence, at: int) -> EditPlan:
-    """Put "not" in front of a verb or predicate, and of the adverbs that belong to it."""
+    """Return the edit that puts "not" before a verb or predicate and its adverbs."""
     first = before_adverbs(s, at, 0) + 1
     while s.words[first] in closed.SENTENCE_ADVERBS and s.word(first + 1) not in ("to", "that", ""):
         first += 1

@@ -1,4 +1,4 @@
-"""Negation with options: it must reverse which of them are right.
+"""Check that a negation reverses which options of a question are right, or raise SkipError.
 
 A stem with options has a set of right ones. The negated stem is of use only where exactly the others are right, so the
 "not" must stand in the clause that asks, and must deny it as a whole. Everything else is skipped with its reason.
@@ -33,12 +33,12 @@ _LETS_DO = words("help helps helped let lets make makes made see sees saw hear h
 
 
 def find_gaps(s: Sentence) -> list[int]:
-    """Return the indices of the blanks of a sentence."""
+    """Return the indices of the blanks (`____`) of a sentence."""
     return [i for i, word in enumerate(s.words) if word[0] == "_"]
 
 
 def require_gap_denied(a: Analysis, at: Sequence[int], options: Sequence[str]) -> None:
-    """Pass when each gap, a word's index or one past the last, stands where a "not" at the main verb reaches it."""
+    """Raise SkipError unless a "not" at the main verb also negates each gap (a word's index, or one past the last)."""
     s, verb, first, last = a.sentence, a.clause.verb, min(at), max(at)
     # Most options say why, of a fact that the stem states.
     causes = sum(option.lower().startswith(("because ", "since ", "so that ")) for option in options)
@@ -53,7 +53,7 @@ def require_gap_denied(a: Analysis, at: Sequence[int], options: Sequence[str]) -
 
 
 def _is_clause_opener(s: Sentence, verb: int, i: int, gap: int) -> bool:
-    """Return whether word `i` between the verb and a gap behind it opens a clause of its own."""
+    """Return whether word `i`, between the verb and a later gap, opens another clause."""
     begin, word = s.starts[i], s.words[i]
     if s.tags[i] & f.BREAK and i + 1 < gap:
         return True
@@ -71,7 +71,7 @@ def _is_clause_opener(s: Sentence, verb: int, i: int, gap: int) -> bool:
 
 
 def _has_gap(s: Sentence, start: int, gap: int, verb: int) -> bool:
-    """Return whether a gap before the verb belongs to its clause: to its subject, or to a phrase before it."""
+    """Return whether the clause of the verb contains an earlier gap: in its subject, or in a phrase before it."""
     commas = [i for i in range(gap + 1, verb) if s.tags[i] & f.BREAK]
     if commas and s.tags[start] & _FRONTED_CLAUSE:
         return False
@@ -83,7 +83,7 @@ def _has_gap(s: Sentence, start: int, gap: int, verb: int) -> bool:
 
 
 def is_joining_predicate(s: Sentence, verb: int, end: int) -> bool:
-    """Return whether "and" behind the verb joins a predicate or clause that its "not" may leave alone."""
+    """Return whether "and" after the verb joins another predicate or clause, which its "not" may not negate."""
     return any(s.tags[i] & f.COORD and _is_predicate(s, verb, after_adverbs(s, i)) for i in range(verb + 1, end - 1))
 
 
@@ -101,7 +101,7 @@ def _is_predicate(s: Sentence, verb: int, k: int) -> bool:
 
 
 def require_no_verb_in_gap(a: Analysis, at: Sequence[int], options: Sequence[str]) -> None:
-    """Pass unless the options, or the word classes around the gap, say that the verb itself is left out."""
+    """Raise SkipError if the options, or the words around the gap, show that the verb itself is missing."""
     s, verb, predicates = a.sentence, a.clause.verb, _count_predicates(options, a)
     for gap in at:
         last = before_adverbs(s, gap, 0)
@@ -120,12 +120,12 @@ def require_no_verb_in_gap(a: Analysis, at: Sequence[int], options: Sequence[str
 
 
 def is_noun_too(tag: int) -> bool:
-    """Return whether a verb's form is a noun in most texts, so that it may be one here."""
+    """Return whether a verb form may be a noun, because it is one in most texts."""
     return bool(tag & f.NOUN) and not tag & f.USUALLY_VERB
 
 
 def may_be_no_verb(a: Analysis, options: Sequence[str]) -> bool:
-    """Return whether the verb of a doubtful reading may be a noun or a participle: "A plant left in the dark ____."."""
+    """Return whether a doubtful verb may be a noun or a participle: "A plant left in the dark ____."."""
     s, verb = a.sentence, a.clause.verb
     tag = s.tags[verb]
     if tag & f.AUX:
@@ -194,7 +194,7 @@ _LINKS = words("and or nor both only neither either alone , &")
 
 
 def select_asking_clause(a: Analysis, options: Sequence[str]) -> Analysis:
-    """Return the analysis of a stem with options, at the clause that asks."""
+    """Return the analysis of a question with options, at its asking clause; raise SkipError if not reversible."""
     s, text = a.sentence, a.sentence.text.lower()
     options = [option[label.end() :] if (label := _LABEL.match(option)) else option for option in options]
     weighs = text[:_HEAD].lstrip().startswith(_STATEMENTS) or "statement 2" in text  # "Statement 1 | … Statement 2 | …"
@@ -219,7 +219,7 @@ def select_asking_clause(a: Analysis, options: Sequence[str]) -> Analysis:
 
 
 def _select_spliced_question(a: Analysis) -> Analysis:
-    """Return the question behind a comma that a statement stands before: "He is cold, what should he wear?"."""
+    """Return the analysis at a question after a statement and a comma: "He is cold, what should he wear?"."""
     s = a.sentence
     for i in range(len(s.words) - 2, a.start, -1):
         if not s.tags[i] & f.WH or s.tags[i] & f.CLITIC:
@@ -257,7 +257,7 @@ def _require_reversible_question(s: Sentence, start: int) -> None:
 
 
 def require_predicate_denied(a: Analysis, plan: EditPlan) -> EditPlan:
-    """Return the plan, where what a "not" behind an inverted subject stands before looks like a predicate."""
+    """Return the plan if the word after its "not" looks like a predicate; else raise SkipError."""
     s = a.sentence
     at = next((edit.start for edit in plan.edits if edit.new.lower() == "not "), None)
     if a.kind != "wh" or at is None:
@@ -303,7 +303,7 @@ def _require_reversible_statement(a: Analysis, options: Sequence[str]) -> None:
 
 
 def _is_instruction(s: Sentence, start: int, i: int) -> bool:
-    """Return whether a clause that word `i` opens orders something: "Find …", "In the table, choose …"."""
+    """Return whether word `i` opens an instruction: "Find …", "In the table, choose …"."""
     word, first = s.words[i], i in (0, start)
     if not s.tags[i] & f.BASE or not (first or s.words[i - 1] in _CLAUSE_OPENS):
         return False
@@ -314,7 +314,7 @@ def _is_instruction(s: Sentence, start: int, i: int) -> bool:
 
 
 def _find_question_word(a: Analysis) -> int:
-    """Return where a statement that ends in a question mark asks: "The moon is made of | what?"."""
+    """Return the index of the question word in a statement with a question mark: "The moon is made of | what?"."""
     s, verb = a.sentence, a.clause.verb
     at = max((i for i, tag in enumerate(s.tags) if tag & f.WH), default=None)
     if at is None:
@@ -333,7 +333,7 @@ def has_truth_values(options: Sequence[str]) -> bool:
 
 
 def has_option_about_others(option: str) -> bool:
-    """Return whether an option says which others are right, so that it cannot be wrong and right as they are.
+    """Return whether an option is about other options ("all of the above"), so that it cannot be reversed.
 
     "All of the above", "Both A and C", "I only", "True, False".
     """

@@ -1,4 +1,4 @@
-"""A second opinion on the main verb: what spaCy's parse says, where spaCy and a model of it are installed."""
+"""Compare the main verb that the rules found with spaCy's parse, if spaCy and a model are installed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Parse = Callable[[str], Any]
 
 
 def add_second_opinion(text: str, negation: Negation, parse: Parse) -> Negation:
-    """Return the negation of a statement or an order, with its confidence revised; any other as it is.
+    """Return the negation of a statement or an order with a revised confidence; leave other negations unchanged.
 
     Where the parse has the same finite verb in the main clause, a doubt about the verb is settled, and other reasons
     for medium confidence stay; where it has another, the confidence is medium.
@@ -59,7 +59,7 @@ def add_second_opinion(text: str, negation: Negation, parse: Parse) -> Negation:
 
 
 def get_spacy_versions(model: str) -> dict[str, str]:
-    """Return versions of spaCy and of an installed model without importing them, or raise ConfigError."""
+    """Return the versions of spaCy and of a model without importing them; raise ConfigError if one is missing."""
     try:
         spacy = version("spacy")
     except PackageNotFoundError:
@@ -73,7 +73,7 @@ def get_spacy_versions(model: str) -> dict[str, str]:
 
 @cache
 def load_parser(model: str) -> Parse:
-    """Return a spaCy model, loaded once a process and never downloaded, or raise ConfigError."""
+    """Load an installed spaCy model once per process, never download one; raise ConfigError if that fails."""
     installed = get_spacy_versions(model)
     import spacy
 

@@ -1,4 +1,4 @@
-"""Negation of a statement or an unfinished sentence: one "not" at a finite verb or a quantifier, "do" where needed."""
+"""Negate a statement, an order or an unfinished sentence: "not" at the verb or quantifier, with "do" if needed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FUSED = {"'ll": " won't", "'d": " wouldn't", "'ve": " haven't", "'s": " isn't"}
 
 
 def insert_not_after_auxiliary(s: Sentence, i: int, subject: int) -> EditPlan:
-    """Insert "not" behind the finite auxiliary, copula or modal `i`; a full have or do takes do-support."""
+    """Insert "not" after the finite auxiliary, copula or modal `i`; a full "have" or "do" gets "do not"."""
     word, tag = s.words[i], s.tags[i]
     if (tag & f.CLITIC and word[-3:] in _FUSED) or word.endswith("'d"):
         return edit_contraction(s, i)
@@ -35,7 +35,7 @@ def insert_not_after_auxiliary(s: Sentence, i: int, subject: int) -> EditPlan:
 
 
 def _find_slot(s: Sentence, i: int) -> int:
-    """Return the word that "not" follows: the auxiliary, or what must stay between it and "not"."""
+    """Return the index of the word before "not": the auxiliary, or a later word that must stay with it."""
     if (s.words[i], s.word(i + 1)) in (("had", "better"), ("would", "rather")):
         return i + 1
     k = i + 1
@@ -53,7 +53,7 @@ def _find_slot(s: Sentence, i: int) -> int:
 
 
 def insert_do(s: Sentence, i: int, subject: int) -> EditPlan:
-    """Replace the finite full verb `i` by do/does/did not and its base, in front of its adverbs."""
+    """Replace the finite full verb `i` by do/does/did, "not" and its base form, before its adverbs."""
     base, support = split_verb(s, i, subject)
     behind = before_adverbs(s, i, 0)
     first = behind + 1
@@ -76,7 +76,7 @@ def insert_do(s: Sentence, i: int, subject: int) -> EditPlan:
 
 
 def split_verb(s: Sentence, i: int, subject: int) -> tuple[str, str]:
-    """Return a full verb's base and the form of "do" that carries its person and tense."""
+    """Return the base form of a full verb, and the form of "do" with its person and tense."""
     word = s.words[i]
     if word in ("has", "had"):
         return "have", {"has": "does", "had": "did"}[word]
@@ -90,7 +90,7 @@ def split_verb(s: Sentence, i: int, subject: int) -> tuple[str, str]:
 
 
 def is_full_verb(s: Sentence, i: int) -> bool:
-    """Return whether have/do is the full verb of its clause; it is where nothing follows."""
+    """Return whether "have" or "do" is the full verb of its clause, for example because nothing follows."""
     if s.words[i] == "had" and s.word(i + 1) in ("better", "rather"):
         return False
     k = after_adverbs(s, i)
@@ -126,12 +126,12 @@ def edit_contraction(s: Sentence, i: int) -> EditPlan:
 
 _ANY = {"some": "any", "someone": "anyone", "somebody": "anybody", "something": "anything", "somewhere": "anywhere"}
 SOME = {new: old for old, new in _ANY.items()}
-"""What "any" and its kin become again out of reach of a "not"."""
+"""What "any" and similar words become without "not"."""
 _STOP = f.BREAK | f.OPENER | f.LOOSE | f.COORD | f.QUOTED
 
 
 def add_any(s: Sentence, i: int, edits: tuple[Edit, ...], confidence: Confidence, kind: Kind = "insert") -> EditPlan:
-    """Return the plan that also changes "some" behind word `i`, up to the next clause or coordination."""
+    """Return the edits plus one that changes "some" after word `i` to "any", up to the next clause or coordination."""
     if sum(word in _ANY for word in s.words[i + 1 :]) > 1:
         raise SkipError("quantifier_only")
     for k in range(i + 1, len(s.words)):
@@ -165,7 +165,7 @@ _WHENS = words("""
 
 
 def plan_statement_negation(a: Analysis) -> EditPlan:
-    """Return the plan that reverses a statement at its finite verb, or at the quantifier of its subject."""
+    """Return the edits that negate a statement at its finite verb, or at the quantifier of its subject."""
     s, _, _, subject, (_, verb, lexical, others, margin) = a
     if _is_verb_first(s, subject, verb):
         raise SkipError("ambiguous_verb")
@@ -183,7 +183,7 @@ def plan_statement_negation(a: Analysis) -> EditPlan:
 
 
 def _is_verb_first(s: Sentence, subject: int, verb: int) -> bool:
-    """Return whether the subject stands behind its verb: "…", said the man; "Here comes the bus."."""
+    """Return whether the subject comes after its verb: "…", said the man; "Here comes the bus."."""
     word, tag, main = s.words[subject], s.tags[subject], s.tags[verb]
     if word in ("here", "here's") or s.word(subject + 1) == "please":
         return True
@@ -208,7 +208,7 @@ def _is_verb_first(s: Sentence, subject: int, verb: int) -> bool:
 
 
 def _require_plain_scope(s: Sentence, subject: int, verb: int) -> None:
-    """Pass when a "not" at the verb would have the complete proposition in its scope."""
+    """Raise SkipError unless a "not" at the verb negates the complete statement."""
     first, second = s.words[subject], s.word(subject + 1)
     quantified = first in _ELSEWHERE or (first, second) in (("at", "least"), ("at", "most"), ("a", "few"), ("a", "lot"))
     adverbs = s.words[before_adverbs(s, verb, subject) + 1 : verb]
@@ -220,7 +220,7 @@ def _require_plain_scope(s: Sentence, subject: int, verb: int) -> None:
 
 
 def _plan_at_quantifier(s: Sentence, subject: int, verb: int) -> EditPlan | None:
-    """Return the plan that negates the subject's quantifier; None for other subjects."""
+    """Return the edits that negate the quantifier of the subject; None for other subjects."""
     word, behind = s.words[subject], s.word(subject + 1)
     start, end, new = s.starts[subject], s.ends[subject], ""
     if word in _UNIVERSAL:
@@ -241,7 +241,7 @@ def _plan_at_quantifier(s: Sentence, subject: int, verb: int) -> EditPlan | None
 
 
 def _extend_to_coordinated(a: Analysis, plan: EditPlan) -> EditPlan:
-    """Return the plan, with further predicates of the same subject put under the same "do".
+    """Return the plan with further predicates of the same subject under the same "do not".
 
     A further clause with a subject of its own, an auxiliary or another tense stays as it is: the sentence is denied
     all the same.
@@ -265,7 +265,7 @@ def _extend_to_coordinated(a: Analysis, plan: EditPlan) -> EditPlan:
 
 
 def plan_order_negation(a: Analysis) -> EditPlan:
-    """Return the plan that forbids what the sentence orders."""
+    """Return the edits that turn an order into a prohibition."""
     s, verb = a.sentence, a.clause.verb
     if a.clause.others:
         raise SkipError("coordinated_clauses")

@@ -1,4 +1,4 @@
-"""Yes/no questions: a "not" does not reverse them, so they become true-or-false statements."""
+"""Negate yes/no questions by turning them into true-or-false statements, because "not" does not reverse a question."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contrapose.tasks.language.context import before_adverbs
 from contrapose.tasks.language.inversion import inverted_participle, inverted_predicate, inverted_verb
 from contrapose.tasks.language.reading import Sentence
 from contrapose.tasks.language.sentence import Edit
-from contrapose.tasks.probes.negation.result import Confidence, EditPlan, Kind, SkipError, find_word_behind_subject
+from contrapose.tasks.probes.negation.result import Confidence, EditPlan, Kind, SkipError, require_subject_end
 from contrapose.tasks.probes.negation.statement import SOME, add_any
 
 _TITLED = words("movie film show series book song game novel story")
@@ -30,7 +30,7 @@ _MOST_SURE = 12
 
 
 def plan_polar_negation(s: Sentence, start: int, *, rewrite: bool) -> EditPlan:
-    """Return the plan for the yes/no question whose auxiliary is word `start`.
+    """Return the edits for the yes/no question whose auxiliary is word `start`.
 
     With `rewrite` both texts become statements; without it the question gets a low "not".
     """
@@ -42,7 +42,7 @@ def plan_polar_negation(s: Sentence, start: int, *, rewrite: bool) -> EditPlan:
         raise SkipError("quantifier_only")
     aux = s.tags[start]
     find_verb = inverted_predicate if aux & f.BE else inverted_participle if aux & f.HAVE else inverted_verb
-    verb = find_word_behind_subject(find_verb(s, start))
+    verb = require_subject_end(find_verb(s, start))
     first = before_adverbs(s, verb, start) + 1
     if first == start + 1:
         raise SkipError("wh_subject_boundary")
@@ -67,7 +67,7 @@ def plan_polar_negation(s: Sentence, start: int, *, rewrite: bool) -> EditPlan:
 
 
 def _is_doubtful(s: Sentence, start: int, verb: int) -> bool:
-    """Return whether the predicate behind the subject may be another one."""
+    """Return whether it is uncertain where the predicate after the subject starts."""
     aux, subject = s.tags[start], s.tags[start + 1]
     if not _MEDIUM.isdisjoint(s.words[start : start + 2]):
         return True
@@ -89,7 +89,7 @@ def _is_doubtful(s: Sentence, start: int, verb: int) -> bool:
 
 
 def _edit_original(s: Sentence, first: int, verb: int) -> tuple[Edit, ...]:
-    """Return edits of the original for words that its negation alone has: "any" becomes "some", and "ever" goes."""
+    """Return edits of the original statement: "any" becomes "some", and "ever" is deleted."""
     some = (
         Edit(s.starts[k], s.ends[k], s.cased(SOME[s.words[k]]))
         for k in range(first, len(s.words))
@@ -131,7 +131,7 @@ def _build_statement(s: Sentence, start: int, first: int, verb: int, sure: Confi
 
 
 def _edit_opening(s: Sentence, start: int, new: str) -> Edit:
-    """Return the edit that opens a statement with other words than the question's auxiliary and quantifier."""
+    """Return the edit that replaces the question's auxiliary and quantifier by the opening of a statement."""
     words = PREFIX + s.cased(new.capitalize() if s.source(start)[0].isupper() else new)
     return Edit(s.starts[start], s.starts[start + 1] + len(s.words[start + 1]), words)
 

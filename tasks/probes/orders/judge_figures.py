@@ -246,9 +246,9 @@ class VerdictCounts:
             rows = tuple((text, (quantity,)) for text, quantity in known.items() if quantity is not None)
             header = (over, "share (95 %)")
             tables.append(Sheet(caption=caption, header=header, rows=rows, figures=frozenset(words)))
-        return [self._grid(), *(table for table in tables if table.rows)]
+        return [self._make_grid(), *(table for table in tables if table.rows)]
 
-    def _grid(self) -> Grid:
+    def _make_grid(self) -> Grid:
         """Return the grid of both verdicts, with a row and a column for ties where there is one."""
         all_ranked = set(self._labels) == {"better"}
         first, second = ("right", "wrong") if all_ranked else ("first answer", "second answer")
@@ -268,12 +268,12 @@ class VerdictCounts:
                 (Heading(name=f"original: {name}", note=notes[name][0]), tuple(cell(name, other) for other in columns))
                 for name in rows
             ),
-            sentence=self._sentence(all_ranked=all_ranked),
-            note=self._note(),
+            sentence=self._describe(all_ranked=all_ranked),
+            note=self._describe_rest(),
             figures=frozenset({*VERDICTS, "refused", "unparsed"}),
         )
 
-    def _sentence(self, *, all_ranked: bool) -> str:
+    def _describe(self, *, all_ranked: bool) -> str:
         """Return what the judge does most; with pairs without a better answer, whether it is right is left out."""
         counts, sentences = {name: self._outcomes[name] for name in SENTENCES}, dict(SENTENCES)
         if not all_ranked:
@@ -281,7 +281,7 @@ class VerdictCounts:
             sentences = {name: SAME_ANSWER if name == "AB" else sentences[name] for name in counts}
         return state_pattern(counts, sentences, without_choice=self._outcomes["refused"] + self._outcomes["unparsed"])
 
-    def _note(self) -> str:
+    def _describe_rest(self) -> str:
         """Return the counts of what the grid leaves out, and which pairs count for what."""
         names = {"refused": "Refused", "unparsed": "Unreadable"}
         note = [f"{words}: {self._outcomes[name]:,}." for name, words in names.items()]

@@ -68,7 +68,7 @@ class PairSettings(RewordedSettings):
         """Read a reply by rules for words, or by labels of the prompt; a label beyond the two chooses neither."""
         if not self.labels_are_own or (own := self.own_labels) is None:
             return self.read_in_words(reply, options, cut_off=cut_off)
-        place = own.place(reply, count=len(own.labels), cut_off=cut_off)
+        place = own.find_place(reply, count=len(own.labels), cut_off=cut_off)
         if place is None:
             return LetterChoice(choice=None, step="unparsed", reason="no one label is named")
         choice: Letter | None = "A" if place == 0 else "B" if place == 1 else None

@@ -112,17 +112,17 @@ class VerdictLabels:
     def _read_spoken(self, said: str) -> LetterChoice:
         """Return the verdict that a text without thoughts names, or why it names none."""
         try:
-            marks = list(self._marks(said))
+            marks = list(self._yield_marks(said))
         except TimeoutError:
             return _make_unread(f"the pattern takes longer than {READ_SECONDS:g} second on this reply")
         return choose_final_mark(said, marks) if marks else _make_unread("no label is named")
 
-    def _marks(self, said: str) -> Iterator[VerdictMark]:
+    def _yield_marks(self, said: str) -> Iterator[VerdictMark]:
         """Yield the places that name a verdict; raise TimeoutError where the pattern takes too long."""
         if self.field is not None:
             held = read_field(said, self.field)
             if held is not None:
-                yield VerdictMark(0, len(said), held.strip(), self.meaning(held))
+                yield VerdictMark(0, len(said), held.strip(), self.find_meaning(held))
             return
         for match in find_labels(said, self.labels, self.pattern, start=max(0, len(said) - LAST)):
             groups = {name: text for name, text in match.groupdict().items() if name in GROUPS}
@@ -131,11 +131,11 @@ class VerdictLabels:
                 name = next((text for text in groups.values() if text), "")
             else:
                 name = (match[1] or "").strip()
-                side = self.meaning(name)
+                side = self.find_meaning(name)
             if name:
                 yield VerdictMark(match.start(), match.end(), name, side)
 
-    def meaning(self, label: str) -> Verdict | None:
+    def find_meaning(self, label: str) -> Verdict | None:
         """Return what a label means; None where it is none."""
         own = {name.strip().casefold(): verdict for name, verdict in self.labels.items()}
         return own.get(label.strip().casefold()) or (named_verdict(label) if self.usual else None)
@@ -187,7 +187,7 @@ def read_verdict(reply: str, options: Sequence[str], *, tie: str | None = None, 
     if read.reason == "contradictory" or TURN.search(said, said.rfind("]]") + 2 if "]]" in said else 0):
         return read
     known = VerdictLabels(labels={} if tie is None else {tie: "tie"}, usual=True, pattern=BRACKETS)
-    if (whole := known.meaning(said)) is not None:
+    if (whole := known.find_meaning(said)) is not None:
         return _make_choice(whole, step="pattern", reason="the verdict alone")
     marked = known.read(reply)
     return replace(marked, step="pattern") if marked.step == "label" else read
