@@ -1,4 +1,4 @@
-"""Prompts as templates, a suite's own or ours, and how the replies to a suite's own name what they choose."""
+"""Check and render prompt templates, a suite's own or ours, and find the labels of a suite's prompt in replies."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from contrapose.tasks.language.replies.spoken import spoken_text
 from contrapose.tasks.probes.base import letters
 
 LONGEST_REPLY = 200_000
-"""Characters of a reply in which a field is looked for; of a longer one nothing is read."""
+"""Most characters of a reply in which a field is searched; nothing is read from a longer one."""
 LONGEST_PATH = 200
-"""Characters of the path of a field."""
+"""Most characters in the path of a field."""
 MOST_STEPS = 10
-"""Names in such a path."""
+"""Most names in such a path."""
 
 _BEGINS = re.compile(r"""\{(?=\s*["'}])""")
-"""Where an object begins; a brace before anything else belongs to the text."""
+"""The beginning of an object; a brace before anything else is part of the text."""
 _PARTS = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
-"""Braces, and texts, whose braces do not count: they show where an object ends that is not JSON after all."""
+"""Braces and quoted texts: they show the end of an object that is not valid JSON."""
 
 
 def check_field(path: str) -> None:
-    """Raise ValueError for a path that leads nowhere."""
+    """Raise ValueError if the path of a JSON field is too long or has an empty name."""
     steps = path.split(".")
     if len(path) > LONGEST_PATH or len(steps) > MOST_STEPS:
         observed = f"a path of {len(path):,} characters and {len(steps):,} names"
@@ -41,7 +41,7 @@ def check_field(path: str) -> None:
 
 
 def read_field(reply: str, path: str) -> str | None:
-    """Return what a field of the reply says: a text, a number as it is written, or `true` and `false`.
+    """Return the value of a JSON field in a reply as text: a text, a number as written, `true` or `false`; else None.
 
     Where several objects hold the field, the last one counts: a reply may quote the form that it was asked for. None
     where no object holds it, the last object is broken or names the field twice, the field holds anything else, or
@@ -67,7 +67,7 @@ def read_field(reply: str, path: str) -> str | None:
 
 
 def _yield_objects(text: str) -> Iterator[tuple[Any, int, int]]:
-    """Yield each outer object with its start and end, None for a broken one; each sign is read twice at most."""
+    """Yield each outer JSON object with its start and end, or None if it is broken; each character is read at most twice."""
     decoder = json.JSONDecoder(
         object_pairs_hook=_blank_repeated_names, parse_int=str, parse_float=str, parse_constant=str, strict=False
     )
@@ -88,7 +88,7 @@ def _yield_objects(text: str) -> Iterator[tuple[Any, int, int]]:
 
 
 def _blank_repeated_names(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object in which a name that stands twice says nothing."""
+    """Return an object in which names that occur twice have the value None."""
     often = Counter(name for name, _ in pairs)
     return {name: value if often[name] == 1 else None for name, value in pairs}
 
@@ -99,30 +99,30 @@ if TYPE_CHECKING:
 
 LONGEST_TEMPLATE = 100_000
 LONGEST_PROMPT = 1_000_000
-"""Characters of what comes of it."""
+"""Most characters of a rendered prompt."""
 FILTERS = ("default", "first", "last", "length", "lower", "title", "tojson", "trim", "upper")
-"""Jinja's filters that a template may use."""
+"""The filters of Jinja that a template may use."""
 PARTS = {
     *("And", "Compare", "CondExpr", "Const", "Filter", "If", "Keyword", "Name", "Not", "Operand", "Or"),
     *("Output", "Template", "TemplateData", "Test"),
 }
-"""What a template may be made of, by Jinja's own names: with loops, products or assignments, a short one could make
+"""Jinja's node types that a template may contain: with loops, products or assignments, a short one could make
 texts without end."""
 READ_SECONDS = 1.0
-"""Time that a pattern may take over one reply: some patterns take forever over some texts."""
+"""Time limit of a pattern on one reply, because some patterns never finish on some texts."""
 LAST = 20_000
-"""Characters at the end of a reply in which labels are looked for."""
+"""Characters at the end of a reply in which labels are searched."""
 LONGEST_LABEL = 100
 
 
 @lru_cache(maxsize=1)
 def _make_environment() -> Environment:
-    """Return Jinja's sandbox, with few filters and no functions."""
+    """Return Jinja's sandbox with few filters and no functions."""
     from jinja2 import StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     class Missing(StrictUndefined):
-        """Value that a sample lacks: a condition may ask whether it is there, and nothing may print it."""
+        """A value that a sample lacks: a condition may test it, but printing it is an error."""
 
         def __bool__(self) -> bool:  # type: ignore[override]
             return False
@@ -141,11 +141,11 @@ _MESSAGE = re.compile(
     r"\{%-?\s*message\s+role\s*=\s*[\"']?(system|user|assistant)[\"']?\s*-?%\}(.*?)\{%-?\s*endmessage\s*-?%\}",
     re.DOTALL,
 )
-"""A message of a template of several."""
+"""One message in a template with several messages."""
 
 
 def join_messages(messages: Sequence[Mapping[str, str]]) -> str:
-    """Return a list of messages, each with `role` and `content`, as a template; ValueError where it is no such list."""
+    """Return a list of messages, each with `role` and `content`, as a template; raise ValueError for other keys."""
     for message in messages:
         if not isinstance(message, Mapping) or message.keys() != {"role", "content"}:
             raise ValueError("a message of other keys; expected role (system, user or assistant) and content")
@@ -156,7 +156,7 @@ def join_messages(messages: Sequence[Mapping[str, str]]) -> str:
 
 @lru_cache(maxsize=128)
 def split_messages(template: str) -> tuple[tuple[str, str], ...]:
-    """Return role and template of each message of a template; one without messages is that of a user.
+    """Return role and template of each message in a template; a template without messages is a user message.
 
     Raise ValueError where something stands outside of the messages, or the last is not the user's. The template is
     parted before anything is filled in: no value can begin a message.
@@ -173,7 +173,7 @@ def split_messages(template: str) -> tuple[tuple[str, str], ...]:
 
 
 def check_template(template: str, *, known: Sequence[str], needed: Sequence[str]) -> None:
-    """Raise ValueError for a template of Jinja2 that uses other than known names, or lacks needed ones."""
+    """Raise ValueError if a Jinja2 template uses an unknown name or lacks a needed one."""
     from jinja2 import TemplateError, nodes
 
     if len(template) > LONGEST_TEMPLATE:
@@ -204,7 +204,7 @@ def _compile_template(text: str) -> Template:
 
 @lru_cache(maxsize=32)
 def list_template_names(template: str) -> frozenset[str]:
-    """Return the names that a template uses."""
+    """Return the names of the variables that a template uses."""
     from jinja2 import meta
 
     parts = (_make_environment().parse(part) for _, part in split_messages(template))
@@ -213,7 +213,7 @@ def list_template_names(template: str) -> frozenset[str]:
 
 @lru_cache(maxsize=8)
 def load_built_in_wordings(name: str) -> tuple[str, ...]:
-    """Return our own prompt of that name in all its wordings, the usual one first: `text`, or that of a test."""
+    """Return all wordings of our own prompt with this name (`text`, or a test's name), the default first."""
     import yaml
 
     folder = files("contrapose.data").joinpath("prompts")
@@ -222,12 +222,12 @@ def load_built_in_wordings(name: str) -> tuple[str, ...]:
 
 
 def render_built_in(name: str, values: Mapping[str, Any], *, wording: int = 1, where: str) -> str:
-    """Return our own prompt of that name for some values, in one of its wordings by number from 1."""
+    """Render our own prompt with this name, in one of its wordings by number from 1."""
     return refuse_chat_in_text(_compile_template(load_built_in_wordings(name)[wording - 1]).render(values), where=where)
 
 
 def render_prompt(template: str, values: Mapping[str, str], *, where: str, strip: bool = True) -> str:
-    """Return the prompt for some values, or raise ConfigError where it does what it may not, is empty or too long.
+    """Render a template; raise ConfigError if it fails, or the prompt is empty or too long.
 
     The prompt of a template of several messages is a chat.
     """
@@ -257,7 +257,7 @@ def render_prompt(template: str, values: Mapping[str, str], *, where: str, strip
 
 
 def check_distinct(labels: Sequence[str]) -> None:
-    """Raise ValueError for labels that are no words, or of which two are the same."""
+    """Raise ValueError if a label is too long or empty, or two labels are equal."""
     if long := next((label for label in labels if len(label) > LONGEST_LABEL or not label.isprintable()), None):
         raise ValueError(f"a label of {len(long):,} characters; expected at most {LONGEST_LABEL}, and no line breaks")
     if len({label.strip().casefold() for label in labels}) < len(labels) or not all(map(str.strip, labels)):
@@ -266,7 +266,7 @@ def check_distinct(labels: Sequence[str]) -> None:
 
 
 def find_labels(text: str, labels: Iterable[str], pattern: str | None, *, start: int = 0) -> Iterator[Match[str]]:
-    """Yield what a pattern finds, else each label that is a word of its own; raise TimeoutError where that takes long.
+    """Yield the matches of a pattern, or the labels as separate words; raise TimeoutError if that takes too long.
 
     `start` is the offset from which on they are looked for.
     """
@@ -280,17 +280,17 @@ def find_labels(text: str, labels: Iterable[str], pattern: str | None, *, start:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnLabels:
-    """Labels of a prompt of one's own, by which replies are read."""
+    """The labels of your own prompt, and how they are found in a reply."""
 
     labels: tuple[str, ...]
-    """What stands for the options, in their order; there may be more than a sample has options."""
+    """The labels of the options, in order; there may be more labels than options."""
     pattern: str | None = None
-    """Regular expression whose group captures a label; None: a label that stands in the reply, as a word of its own."""
+    """Regular expression whose group captures a label; None: a label is found as a separate word."""
     field: str | None = None
-    """Path of the field of JSON that holds the label; then there is no pattern."""
+    """Path of the JSON field with the label; then there is no pattern."""
 
     def check(self) -> None:
-        """Raise ValueError where labels, pattern or field cannot be read in a reply."""
+        """Raise ValueError if labels, pattern or field cannot work."""
         import regex
 
         check_distinct(self.labels)
@@ -310,7 +310,7 @@ class OwnLabels:
             raise ValueError(f"a pattern with {groups} groups; expected one, which captures a label")
 
     def find_place(self, reply: str, *, count: int, cut_off: bool = False) -> int | None:
-        """Return the place of the one label, of so many, that a reply names; None where it names none, or several.
+        """Return the place of the only label among the first `count` that a reply names; None for no or several.
 
         Thoughts name nothing, and neither does a reply over which the pattern takes too long. Without a pattern or a
         field, a reply that was `cut_off` names only what its first or last sentence names.

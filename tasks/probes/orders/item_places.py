@@ -1,4 +1,4 @@
-"""Places in a list: where an answer comes from, what item_order reports by place, and its picture."""
+"""Figures of item_order by the place of an item in the list: columns, measures and chart."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ EXPLANATIONS: Mapping[str, str] = {
 
 
 def make_place_details(sample: ItemSample, order: Order) -> dict[str, str]:
-    """Return what scoring needs of a sample and an order of its items, as numbers from 1 in words.
+    """Return the details that scoring needs: the order of the items and the source of each option, numbered from 1.
 
     `sources` has for each option the place of the only item that holds its text; empty where none or several do.
     """
@@ -83,13 +83,13 @@ def make_place_details(sample: ItemSample, order: Order) -> dict[str, str]:
 
 
 def find_source_place(case: Case, option: int | None) -> int | None:
-    """Return the place in the given order, from 1, of the only item that holds an option; None where no one does."""
+    """Return the place in the given order, from 1, of the only item with the text of an option, or None."""
     sources = case.details["sources"].split(",")
     return int(sources[option]) if option is not None and sources[option] else None
 
 
 def make_place_columns(trial: Trial, read: Mapping[str, Value]) -> dict[str, Value]:
-    """Return the columns of a trial about places."""
+    """Return the columns of a trial about places in the list."""
     case, text = trial.case, trial.actual.text or ""
     order = tuple(map(int, case.details["order"].split()))
     relevant = int(case.details["relevant"]) if "relevant" in case.details else None
@@ -120,7 +120,7 @@ def _select_answered_cases(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def make_reply_rows(rows: pd.DataFrame, *, known: Set[object] = frozenset()) -> pd.DataFrame:
-    """Return a row for each reply: that to the given order once for each asking, and those to the others.
+    """Return a row for each reply: the reply to the given order once, and each reply to another order.
 
     Returns:
         `row`, the first one of the asking; `count` of items; `relevant` and `source`, the place of the item that holds
@@ -146,7 +146,7 @@ def make_reply_rows(rows: pd.DataFrame, *, known: Set[object] = frozenset()) -> 
 
 
 def compute_order_outcomes(rows: pd.DataFrame) -> dict[str, np.ndarray]:
-    """Return whether an answer stayed and is right, stayed and is wrong, or changed, by name: shares that add up to 1.
+    """Return by name whether the answer stayed right, stayed wrong, or changed; the shares add up to 1.
 
     NaN for controls, and where an answer could not be read, or is not known to be right or wrong.
     """
@@ -162,7 +162,7 @@ def compute_order_outcomes(rows: pd.DataFrame) -> dict[str, np.ndarray]:
 
 
 def _yield_place_measures(replies: pd.DataFrame, index: pd.Index) -> Iterator[Measure]:
-    """Yield means over the replies of each asking, whose first row stands for it."""
+    """Yield means over the replies to all orders of a sample, in the row of its first order."""
 
     def of_askings(values: np.ndarray, chosen: np.ndarray | None = None) -> np.ndarray:
         kept = pd.Series(values)[np.isfinite(values) if chosen is None else chosen & np.isfinite(values)]
@@ -188,7 +188,7 @@ def _yield_place_measures(replies: pd.DataFrame, index: pd.Index) -> Iterator[Me
 
 
 class PlaceCounts:
-    """Counts of what became of the answers, and of right and of all answers by their place in the list."""
+    """Counts of the outcomes, and of right and all answers by place in the list."""
 
     def __init__(self) -> None:
         self._outcomes: Counter[str] = Counter()
@@ -197,7 +197,7 @@ class PlaceCounts:
         self._asked_last: Set[object] = frozenset()
 
     def add(self, rows: pd.DataFrame) -> None:
-        """Count the cases that were answered; all orders of a sample stand together."""
+        """Count the answered cases; all orders of a sample are consecutive rows."""
         rows = _select_answered_cases(rows[rows["error"].isna()])
         if rows.empty:
             return
@@ -210,7 +210,7 @@ class PlaceCounts:
         self._asked_last = frozenset(make_asking_keys(rows))
 
     def panels(self, outcome: Outcome) -> Sequence[Panel]:
-        """Return bars of the outcomes and of accuracy by place, and a table of the places that answers come from."""
+        """Return bars of outcomes and of accuracy by place, and a table of the places that answers come from."""
         named = {"stayed and right": "consistent_and_right", "stayed and wrong": "consistent_and_wrong"}
         named["changed with the order"] = "follows_the_order"
         panels: list[Panel] = []
@@ -235,14 +235,14 @@ class PlaceCounts:
 
 
 class ItemFigures(answers.AnswerProbe):
-    """Figures of a test of a list in several orders, and its picture."""
+    """Figures and chart of a test that shows a list in several orders."""
 
     columns: ClassVar[Mapping[str, Column]] = COLUMNS
     explanations: ClassVar[Mapping[str, str]] = EXPLANATIONS
     stays: ClassVar[bool] = True
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
-        """Count samples, each asking of one, and those that keep their answer in all orders that were asked."""
+        """Return counts of samples, of repeated samples, and of samples with the same answer in all orders."""
         rows, general = _select_answered_cases(results), super().summarise(results)
         if rows.empty:
             return {"samples": 0, **general}
@@ -250,11 +250,11 @@ class ItemFigures(answers.AnswerProbe):
         return {"samples": len(stayed), "samples_that_stay": int(stayed.sum()), **general}
 
     def picture(self) -> Picture:
-        """Return bars of what became of the answers, and of how they depend on places in the list."""
+        """Return a counter for bars of the outcomes, and of answers by place in the list."""
         return PlaceCounts()
 
     def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
-        """Return what changed with the order, accuracy by place of the relevant item, and where answers come from.
+        """Return measures: answers that changed, accuracy by place of the relevant item, and places of the answers.
 
         Of `answer_changed` all cases count here. An unread reply is not right in `accuracy` and `right_in_all_orders`.
         """
@@ -272,7 +272,7 @@ class ItemFigures(answers.AnswerProbe):
 
 
 def _describe_better_places(outcome: Outcome) -> str:
-    """Say where the relevant item is clearly better placed: what is claimed has an interval that leaves out 0."""
+    """Return a sentence on the places with clearly better accuracy: the interval of the difference excludes 0."""
     claims = []
     for better, other in COMPARED:
         estimate = outcome["estimates"].get(f"{better}_over_{other}")

@@ -1,4 +1,4 @@
-"""Figures of a judge: what its verdicts follow, agreement with people, what may sway it, and its picture."""
+"""Figures and chart of judge_order: what verdicts follow, agreement with people, and what may sway the judge."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ SAME_ANSWER = "picks the same answer in both orders: the content decides, not th
 
 
 class JudgeFigures(TwoOrderFigures):
-    """Figures of a judge that sees two answers in both orders; people may have said which one is better."""
+    """Figures of a judge that compares two answers in both orders, with or without the preference of people."""
 
     explanations: ClassVar[Mapping[str, str]] = EXPLANATIONS
     unpaired: ClassVar[tuple[str, ...]] = ("tied", "tied_once", "refused", "unparsed")
@@ -108,7 +108,7 @@ class JudgeFigures(TwoOrderFigures):
     sentences: ClassVar[Mapping[str, str]] = SENTENCES
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
-        """Count the outcomes and the labels, and test what the judge prefers."""
+        """Return counts of outcomes and labels, and p values of what the judge prefers."""
         known = results["answer_known"].eq(True)
         labels = {"labelled": int(known.sum()), "unlabelled": int((~known).sum())}
         if "preferred" in results:
@@ -117,16 +117,16 @@ class JudgeFigures(TwoOrderFigures):
         return {**super().summarise(results), **counts, **compute_preference_tests(results)}
 
     def picture(self) -> Picture:
-        """Return the grid of verdicts in both orders, and tables of what they follow and what may sway the judge."""
+        """Return a counter for the grid of verdicts, and for tables of what they follow and what may sway the judge."""
         return VerdictCounts()
 
     def guessed_rate(self, results: pd.DataFrame) -> GuessedRate | None:
-        """Return how often guesses with the judge's own share of each letter and of ties would stay in both orders."""
+        """Return how often random verdicts with the judge's own shares of letters and ties stay in both orders."""
         habits = _compute_habits(results)
         return None if habits is None else GuessedRate(2 * habits["A"] * habits["B"] + habits["tie"] ** 2)
 
     def right_rate(self, results: pd.DataFrame, *, wanted: float | None, takes_tie: bool) -> Sequence[Criterion]:
-        """Return the rate of the right verdict in both orders over the labelled pairs; nothing where none counts.
+        """Return the gate on right verdicts in both orders, over the labelled pairs; empty if no pair counts.
 
         A pair that people call a tie counts where the judge can call one: the prompt offers it, or the judge did.
         Chance is that of the greater of two guessers: one that takes each verdict as often, and one that has the
@@ -151,7 +151,7 @@ class JudgeFigures(TwoOrderFigures):
         return [Criterion(name=RIGHT_RATE, wanted=gate, met=met, applies=applies, chance=chance)]
 
     def measures(self, results: pd.DataFrame) -> Iterator[Measure]:
-        """Yield what the verdicts follow, agreement with people, what it depends on, and how steady the judge is.
+        """Yield what the verdicts follow, agreement with people and what it depends on, and how steady the judge is.
 
         What is right counts only the pairs of which people prefer one answer.
         """
@@ -180,7 +180,7 @@ class JudgeFigures(TwoOrderFigures):
 
 
 def compute_preference_tests(results: pd.DataFrame) -> Mapping[str, float]:
-    """Return two-sided exact p values of a judge that is swayed by length, or by who wrote an answer.
+    """Return two-sided exact p values for "length sways the judge" and "the author sways the judge".
 
     Fisher's exact test of the pairs with the same choice in both orders: is the better answer chosen as often where it
     is the longer one (the judge's own) as where it is not? The position cannot have decided these. It takes pairs as
@@ -200,12 +200,12 @@ def compute_preference_tests(results: pd.DataFrame) -> Mapping[str, float]:
 
 
 def _is_tie_reply(cases: pd.DataFrame) -> bool:
-    """Return whether a reply to a case calls a tie."""
+    """Return whether any reply to these cases calls a tie."""
     return any(bool(cases[name].eq("tie").any()) for name in ("result", "swapped_result") if name in cases)
 
 
 def _compute_habits(results: pd.DataFrame) -> Mapping[str, float] | None:
-    """Return the share of A, of B and of ties among the verdicts on cases in both orders; None without a verdict."""
+    """Return the shares of A, B and ties among the verdicts in both orders; None without a verdict."""
     if not {"result", "swapped_result"} <= set(results.columns):
         return None
     cases = results[~results["control"].to_numpy(dtype=bool)]
@@ -217,7 +217,7 @@ def _compute_habits(results: pd.DataFrame) -> Mapping[str, float] | None:
 
 
 class VerdictCounts:
-    """Counts of the pairs by their two verdicts, and tables of what these follow and of what may sway the judge."""
+    """Counts of the pairs by their two verdicts, for the panels of the judge's card."""
 
     def __init__(self) -> None:
         self._verdicts: Counter[tuple[str, str]] = Counter()
@@ -225,7 +225,7 @@ class VerdictCounts:
         self._labels: Counter[str] = Counter()
 
     def add(self, rows: pd.DataFrame) -> None:
-        """Count the pairs that were scored; those in error have no second result."""
+        """Count the scored pairs; pairs in error have no second result."""
         scored = rows[rows["swapped_result"].notna() & rows["outcome"].notna()]
         self._outcomes.update(scored["outcome"])
         read = scored[scored["outcome"].isin(VERDICTS)]
@@ -233,7 +233,7 @@ class VerdictCounts:
         self._labels.update(scored["preferred"].fillna("none") if "preferred" in scored else ())
 
     def panels(self, outcome: Outcome) -> Sequence[Panel]:
-        """Return the grid of verdicts and the tables; none where no pair was scored."""
+        """Return the grid of verdicts and the tables; empty if no pair was scored."""
         if not self._outcomes:
             return []
         sheets = (
@@ -249,7 +249,7 @@ class VerdictCounts:
         return [self._make_grid(), *(table for table in tables if table.rows)]
 
     def _make_grid(self) -> Grid:
-        """Return the grid of both verdicts, with a row and a column for ties where there is one."""
+        """Return the grid of both verdicts, with a row and a column for ties if there are any."""
         all_ranked = set(self._labels) == {"better"}
         first, second = ("right", "wrong") if all_ranked else ("first answer", "second answer")
         ties = ("tie",) if any("tie" in pair for pair in self._verdicts) else ()
@@ -274,7 +274,7 @@ class VerdictCounts:
         )
 
     def _describe(self, *, all_ranked: bool) -> str:
-        """Return what the judge does most; with pairs without a better answer, whether it is right is left out."""
+        """Return a sentence on what the judge does most; without "right" if some pairs have no better answer."""
         counts, sentences = {name: self._outcomes[name] for name in SENTENCES}, dict(SENTENCES)
         if not all_ranked:
             counts["AB"] += counts.pop("BA")
@@ -282,7 +282,7 @@ class VerdictCounts:
         return state_pattern(counts, sentences, without_choice=self._outcomes["refused"] + self._outcomes["unparsed"])
 
     def _describe_rest(self) -> str:
-        """Return the counts of what the grid leaves out, and which pairs count for what."""
+        """Return sentences on the pairs that the grid leaves out, and on pairs without a label."""
         names = {"refused": "Refused", "unparsed": "Unreadable"}
         note = [f"{words}: {self._outcomes[name]:,}." for name, words in names.items()]
         pairs, without = sum(self._labels.values()), self._labels["none"]

@@ -1,4 +1,4 @@
-"""Reads whether a reply chooses A or B: by letter, statement, repeated text, embedding or reader model."""
+"""Read whether a reply chooses A or B: by letter, statement, repeated text, embedding or reader model."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _LABEL = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LetterChoice:
-    """A choice of a reply, and what decided."""
+    """The choice of a reply between A and B, and the step that read it."""
 
     choice: Letter | None
     """A or B; None when the reply chooses neither."""
@@ -72,7 +72,7 @@ def read_choice(
     similarity_threshold: float = 0.85,
     margin: float = 0.05,
 ) -> LetterChoice:
-    """Read the choice between A and B out of a model's reply.
+    """Read the choice between A and B from a model's reply.
 
     The steps, in order: an exact letter; a statement such as "The answer is B."; one of the two sentences restated;
     the nearer sentence by embedding, at a cosine of `similarity_threshold` and with this lead; unparsed. Without
@@ -94,7 +94,7 @@ def read_words(
     one_is_right: bool = True,
     cut_off: bool = False,
 ) -> LetterChoice:
-    """Read the choice by the first three steps, which need no embeddings; if `cut_off`, only a final answer counts."""
+    """Read the choice by the three steps without embeddings; if `cut_off`, only a final answer counts."""
     seen = window(reply)
     options = (option_a, option_b) if option_a and option_b else None
     if options:
@@ -110,12 +110,12 @@ def read_words(
 
 
 def is_left_to_embeddings(read: LetterChoice | Chosen) -> bool:
-    """Return whether embeddings may decide: for short replies in other words that decline nothing, name no letter."""
+    """Return whether embeddings may decide: the reply is short, names no letter and does not decline."""
     return read.step == "unparsed" and read.reason == NONE_FOUND
 
 
 def choose_nearer(cosines: Sequence[float], *, similarity_threshold: float, margin: float) -> LetterChoice:
-    """Choose by the cosines of a reply to sentences A and B; ties, near ties and distant replies stay unparsed."""
+    """Choose A or B by the larger cosine to the reply; ties, near ties and distant replies stay unparsed."""
     a, b = cosines
     known = math.isfinite(a) and math.isfinite(b)
     if not known or a == b or max(a, b) < similarity_threshold or abs(a - b) < margin:
@@ -124,7 +124,7 @@ def choose_nearer(cosines: Sequence[float], *, similarity_threshold: float, marg
 
 
 def convert_reader_answer(answer: str | None, options: Sequence[str]) -> LetterChoice | None:
-    """Return what a model that was asked back says the reply chooses; None where it said nothing readable."""
+    """Return the choice that the reader model reports; None if its answer is unreadable."""
     letter = read_reader_answer(answer, options)
     if letter is None:
         return None
@@ -133,7 +133,7 @@ def convert_reader_answer(answer: str | None, options: Sequence[str]) -> LetterC
 
 
 def _parse_marked_verdict(verdict: str) -> int | None:
-    """Return 0 for A, 1 for B, 2 for neither; None for what is no verdict about them."""
+    """Parse a marked verdict: 0 for A, 1 for B, 2 for neither; None if it is not a verdict."""
     if over := _OVER.fullmatch(verdict):
         better = over[1] if over[2].startswith(">") else over[3] if over[2].startswith("<") else "C"
         return "ABC".index(better.upper())
@@ -144,7 +144,7 @@ def _parse_marked_verdict(verdict: str) -> int | None:
 
 
 def _read_unmarked(seen: str, options: tuple[str, str] | None, one_is_right: bool) -> Chosen:
-    """Read what is stated without marks and turns."""
+    """Read a text whose marks, such as `[[A]]`, and changes of mind are already handled."""
     read = _read_statement(seen, one_is_right)
     if read.step != "letter" and is_tie(seen):
         return unparsed_choice("both", tie=True)
@@ -177,7 +177,7 @@ def _read_unmarked(seen: str, options: tuple[str, str] | None, one_is_right: boo
 
 @lru_cache(maxsize=REPLIES)
 def _read_statement(seen: str, one_is_right: bool) -> Chosen:
-    """Read what the window of a reply says by itself: the first two steps."""
+    """Read the letter or the statement in a reply, without the options: the first two steps."""
     if not re.search(r"\w", seen):
         return unparsed_choice("empty")
     if alone := _LETTER_ALONE.fullmatch(unicodedata.normalize("NFKC", seen)):
@@ -189,7 +189,7 @@ def _read_statement(seen: str, one_is_right: bool) -> Chosen:
 
 
 def _read_restated(reply: str, options: tuple[str, str]) -> Chosen | None:
-    """Return the sentence that the reply repeats word for word, with or without a label before it."""
+    """Return the choice of the option that the reply repeats word for word, with or without its label; else None."""
     if len(reply) > 2 * max(map(len, options)) + 200:
         return None
     label = _LABEL.match(reply)
@@ -204,7 +204,7 @@ def _read_restated(reply: str, options: tuple[str, str]) -> Chosen | None:
 
 
 def _read_labelled(reply: str, options: tuple[str, str], one_is_right: bool) -> Chosen:
-    """Read a reply whose letters stand before their sentences: "B. <sentence B> It cannot be …".
+    """Read a reply with a letter before its sentence: "B. <sentence B> It cannot be …".
 
     A letter before a sentence could be an initial, as in "A. Smith won"; before its own one it is a label, and before
     the other one it names nothing.
@@ -223,13 +223,13 @@ def _read_labelled(reply: str, options: tuple[str, str], one_is_right: bool) -> 
 
 @lru_cache(maxsize=REMEMBERED)
 def _compile_label(letter: str, sentence: str, *, end: str = "") -> re.Pattern[str]:
-    """Compile a letter before a sentence; that takes longer than to read most replies."""
+    """Compile a pattern of a letter before a sentence; cached, because compiling is slower than reading a reply."""
     label = rf"(?<![\w'])[(\[*]{{0,3}}{letter}[)\]*]{{0,3}}\s?[.:)]?[*\"\u201c\s]{{1,4}}"
     return re.compile(label + re.escape(sentence) + end)
 
 
 def _read_quoted(reply: str, options: tuple[str, str]) -> Chosen:
-    """Read what the reply says of the one sentence that it quotes, as if the letter stood there."""
+    """Read a reply that quotes exactly one option, as if it named the letter instead."""
     quotes: list[tuple[int, re.Match[str]]] = []
     for place, text in enumerate(options):
         sentence = text.strip().rstrip(".")
@@ -248,12 +248,12 @@ def _read_quoted(reply: str, options: tuple[str, str]) -> Chosen:
 
 
 def _strip_punctuation(text: str) -> str:
-    """Return letters and digits only, one space between words, without case."""
+    """Return a text in lower case without punctuation, with one space between words."""
     return " ".join(re.sub(r"[\W_]+", " ", unicodedata.normalize("NFKC", text).casefold()).split())
 
 
 def choose_likelier_letter(reply: Completion) -> LetterChoice | None:
-    """Return the label with the larger log-likelihood; None when the two are not both finite."""
+    """Return the letter with the larger log-likelihood; None if the two are not both finite."""
     lead = compute_lead_of_a(reply)
     if lead is None:
         return None
@@ -263,7 +263,7 @@ def choose_likelier_letter(reply: Completion) -> LetterChoice | None:
 
 
 def compute_lead_of_a(reply: Completion) -> float | None:
-    """Return the log-likelihood of A minus that of B, in nats; None when the two are not both finite."""
+    """Return the log-likelihood of A minus that of B, in nats; None if the two are not both finite."""
     loglikelihoods = reply.option_loglikelihoods
     if loglikelihoods is None or len(loglikelihoods) != 2:
         return None

@@ -1,4 +1,4 @@
-"""Figures of two texts in both orders: outcomes, accuracy, position bias, what likelihoods add; and their picture."""
+"""Figures and chart of tests with two texts in both orders: outcomes, accuracy, position bias, likelihoods."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ LABELS: Mapping[str, str] = {
 def pride(
     content: np.ndarray, position: np.ndarray, *, calibrating: np.ndarray, accuracy: np.ndarray
 ) -> Sequence[Measure]:
-    """Return PriDe's: what the letters alone are worth to a model, learned from a few pairs, taken out of the others.
+    """Return the measures of PriDe, which learns a model's preference for a letter from a few pairs and removes it.
 
     Source: C. Zheng, H. Zhou, F. Meng, J. Zhou, M. Huang, Large Language Models Are Not Robust Multiple Choice
     Selectors, ICLR 2024 (arXiv 2309.03882). The paper asks the calibrating pairs in both orders and the others in one.
@@ -121,7 +121,7 @@ def pride(
 
 
 class OutcomeCounts:
-    """Counts of the pairs of orders by their outcome."""
+    """Counts of the pairs by their outcome in both orders."""
 
     def __init__(self, sentences: Mapping[str, str], unpaired: Sequence[str]) -> None:
         self._sentences, self._unpaired = sentences, unpaired
@@ -132,7 +132,7 @@ class OutcomeCounts:
         self._outcomes.update(rows.loc[rows["swapped_result"].notna(), "outcome"].dropna())
 
     def panels(self, outcome: Outcome) -> Sequence[Panel]:
-        """The grid of the four outcomes; none where no pair was scored."""
+        """Return the grid of the four outcomes; empty if no pair was scored."""
         if not self._outcomes:
             return []
         counts = {pair: self._outcomes[pair] for pair in self._sentences}
@@ -155,7 +155,7 @@ class OutcomeCounts:
 
 
 class TwoOrderFigures(Probe):
-    """Figures of a test that shows two texts in both orders, and its picture."""
+    """Figures and chart of a test that shows two texts in both orders."""
 
     columns: ClassVar[Mapping[str, Column]] = COLUMNS
     explanations: ClassVar[Mapping[str, str]] = EXPLANATIONS
@@ -176,7 +176,7 @@ class TwoOrderFigures(Probe):
     """What a model does that has this outcome, to follow `always`; in the order of the grid."""
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
-        """Count the outcomes, and how the choices were read; rows without one (errors, unscored) are left out.
+        """Return counts of the outcomes, and of how choices were read; rows without an outcome are left out.
 
         `position_bias_p` is McNemar's exact test of the pairs in which the position decided, two-sided, and takes pairs
         as independent; it is missing where there are none.
@@ -193,7 +193,7 @@ class TwoOrderFigures(Probe):
         return {**counts, **bias, **measure_steps((judged["result_step"], judged["swapped_step"]))}
 
     def position_lean(self, results: pd.DataFrame) -> np.ndarray | None:
-        """Return (rows,): P(first) - P(second) over both orders, in which the content cancels; a tie is neither.
+        """Return (rows,): P(first) - P(second) over both orders, where the content cancels out; a tie counts 0.
 
         NaN where a reply names no choice.
         """
@@ -204,11 +204,11 @@ class TwoOrderFigures(Probe):
         return np.asarray((first + second) / 2)
 
     def picture(self) -> Picture:
-        """Return the grid of choices in both orders."""
+        """Return a counter for the grid of choices in both orders."""
         return OutcomeCounts(self.sentences, self.unpaired)
 
     def measures(self, results: pd.DataFrame) -> Iterator[Measure]:
-        """Yield means over pairs: an unread reply is not right, and in `debiased_accuracy` a tie counts half.
+        """Yield means over pairs; an unread reply is not right, and in `debiased_accuracy` a tie counts half.
 
         So it does in the area under a ROC curve; low precision makes ties common.
         """

@@ -1,4 +1,4 @@
-"""How a judge is asked which of two answers is better, and how its verdict is read: by labels, a pattern or words."""
+"""Ask a judge which of two answers is better, and read its verdict: by labels, a pattern or words."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SHOWN = 40
 
 
 class VerdictMark(NamedTuple):
-    """A place of a reply that names a verdict."""
+    """A place in a reply that names a verdict."""
 
     start: int
     end: int
@@ -48,7 +48,7 @@ class VerdictMark(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictLabels:
-    """How replies name a verdict: by labels, found by a pattern, in a field of JSON, or as words of their own."""
+    """The labels of verdicts, and how they are found in a reply: by pattern, in a JSON field, or as separate words."""
 
     labels: Mapping[str, Verdict]
     """What each label means."""
@@ -60,7 +60,7 @@ class VerdictLabels:
     """Path of the field of JSON that holds the label; then there is no pattern."""
 
     def check(self) -> None:
-        """Raise ValueError where labels, pattern or field cannot be read in a reply."""
+        """Raise ValueError if labels, pattern or field cannot work."""
         import regex
 
         if not self.usual and not {"first", "second"} <= set(self.labels.values()):
@@ -84,18 +84,18 @@ class VerdictLabels:
 
     @property
     def _groups(self) -> set[str]:
-        """Return the names of the pattern's groups."""
+        """Return the names of the groups in the pattern."""
         import regex
 
         return set(regex.compile(self.pattern).groupindex) if self.pattern else set()
 
     @property
     def has_tie(self) -> bool:
-        """Return whether a reply may name a tie."""
+        """Return whether a reply can name a tie."""
         return "tie" in (self._groups & GROUPS or {*self.labels.values(), *(("tie",) if self.usual else ())})
 
     def read(self, reply: str, *, cut_off: bool = False) -> LetterChoice:
-        """Return the verdict that a reply names, or why it names none.
+        """Return the verdict that a reply names, or the reason why it names none.
 
         Thoughts name nothing. Where several places name different verdicts, those that are only supposed or denied, or
         taken back later ("Wait, …"), do not count; what still differs contradicts itself. Without a pattern or a
@@ -110,7 +110,7 @@ class VerdictLabels:
         return named if is_held else _make_unread(CUT_OFF)
 
     def _read_spoken(self, said: str) -> LetterChoice:
-        """Return the verdict that a text without thoughts names, or why it names none."""
+        """Return the verdict that a text without the model's reasoning names, or the reason why it names none."""
         try:
             marks = list(self._yield_marks(said))
         except TimeoutError:
@@ -118,7 +118,7 @@ class VerdictLabels:
         return choose_final_mark(said, marks) if marks else _make_unread("no label is named")
 
     def _yield_marks(self, said: str) -> Iterator[VerdictMark]:
-        """Yield the places that name a verdict; raise TimeoutError where the pattern takes too long."""
+        """Yield the places that name a verdict; raise TimeoutError if the pattern takes too long."""
         if self.field is not None:
             held = read_field(said, self.field)
             if held is not None:
@@ -136,14 +136,14 @@ class VerdictLabels:
                 yield VerdictMark(match.start(), match.end(), name, side)
 
     def find_meaning(self, label: str) -> Verdict | None:
-        """Return what a label means; None where it is none."""
+        """Return the verdict that a label means; None if it is not a label."""
         own = {name.strip().casefold(): verdict for name, verdict in self.labels.items()}
         return own.get(label.strip().casefold()) or (named_verdict(label) if self.usual else None)
 
 
 @lru_cache(maxsize=32)
 def is_fast_pattern(pattern: str) -> bool:
-    """Return whether a pattern is through with each of a few repetitive texts in `CHECK_SECONDS` of computing time."""
+    """Return whether a pattern finishes on each of a few repetitive texts within `CHECK_SECONDS`."""
     import regex
 
     try:
@@ -155,7 +155,7 @@ def is_fast_pattern(pattern: str) -> bool:
 
 
 def choose_final_mark(said: str, marks: Sequence[VerdictMark]) -> LetterChoice:
-    """Return what the marks of a reply come to: the last one, unless an earlier one that remains says otherwise."""
+    """Return the verdict of the last mark, or an unread choice if an earlier mark that still holds contradicts it."""
     last = marks[-1]
     if len({mark.verdict or mark.name for mark in marks}) > 1:
         turns = [turn.start() for turn in TURN.finditer(said, 0, last.end)]
@@ -171,7 +171,7 @@ def choose_final_mark(said: str, marks: Sequence[VerdictMark]) -> LetterChoice:
 
 
 def read_verdict(reply: str, options: Sequence[str], *, tie: str | None = None, cut_off: bool = False) -> LetterChoice:
-    """Read a verdict by the built-in rules: what chooses a letter, then marks and words for a tie, then usual words.
+    """Read a verdict by the built-in rules: first a letter, then marks and words for a tie, then the usual words.
 
     `tie` is the label of a tie that the prompt offers. Of a long explanation that only mentions both, nothing is known.
     A reply that was `cut_off` calls a tie only by a mark, or by nothing else.
@@ -194,7 +194,7 @@ def read_verdict(reply: str, options: Sequence[str], *, tie: str | None = None, 
 
 
 def _make_choice(verdict: Verdict, *, step: Step, reason: str) -> LetterChoice:
-    """Return a verdict as the choice of a letter, or of none in a tie."""
+    """Return a verdict as a choice of a letter; a tie has no letter."""
     return LetterChoice(choice=SIDES.get(verdict), step=step, reason=reason, tie=verdict == "tie")
 
 
@@ -214,7 +214,7 @@ ALONE: tuple[str, ...] = (
 
 
 class VerdictSettings(PairSettings):
-    """Settings of a prompt that shows a judge two answers, and of how its verdict is read."""
+    """Settings of a prompt that shows two answers to a judge, and of how its verdict is read."""
 
     variables: ClassVar[tuple[str, ...]] = ("instruction", "reference", "tie", *PairSettings.variables)
     built_in: ClassVar[str] = "judge_order"
@@ -260,14 +260,14 @@ class VerdictSettings(PairSettings):
 
     @property
     def meanings(self) -> Mapping[str, Verdict]:
-        """Return what each label means; empty where the usual words do."""
+        """Return the meaning of each label; empty if only the usual words are used."""
         own = self.labels
         named = own if isinstance(own, Mapping) else dict(zip(own or (), LETTERS.values(), strict=False))
         return {**named, **({} if self.tie is None else {self.tie: "tie"})}
 
     @property
     def verdicts(self) -> VerdictLabels | None:
-        """Return the labels by which replies are read; None where the built-in rules read letters and ties."""
+        """Return the labels by which replies are read; None if the built-in rules read letters and ties."""
         meanings = self.meanings
         is_found = self.pattern is not None or self.answer_field is not None
         if not is_found and {label: side for label, side in meanings.items() if side != "tie"} in ({}, LETTERS):
@@ -277,35 +277,35 @@ class VerdictSettings(PairSettings):
 
     @property
     def labels_are_own(self) -> bool:
-        """Return whether replies are read by labels, and not as letters."""
+        """Return whether replies are read by labels instead of letters."""
         return self.verdicts is not None
 
     @property
     def tie_label(self) -> str | None:
-        """Return the label of a tie that a prompt offers; None where it offers none."""
+        """Return the label of a tie; None if the prompt offers no tie."""
         return next((label for label, side in self.meanings.items() if side == "tie"), None)
 
     @property
     def takes_tie(self) -> bool:
-        """Return whether the judge is known to be offered a tie."""
+        """Return whether the settings show that the judge may call a tie."""
         return self.verdicts.has_tie if self.verdicts is not None else self.tie_label is not None
 
     def by_likelihood(self, likelihoods: Likelihoods) -> bool:
-        """Return whether letters are compared by likelihood: those of a tie have none."""
+        """Return whether letters are compared by likelihood; never if the judge may call a tie."""
         return super().by_likelihood(likelihoods) and not self.takes_tie
 
     def read_in_words(self, reply: str, options: Sequence[str], *, cut_off: bool = False) -> LetterChoice:
-        """Read a reply by the built-in rules, which know a tie."""
+        """Read a reply by the built-in rules, including ties."""
         return read_verdict(reply, options, tie=self.tie_label, cut_off=cut_off)
 
     def read_by_rules(self, reply: str, options: Sequence[str], *, cut_off: bool = False) -> LetterChoice:
-        """Read a reply by the labels of the prompt, else by the built-in rules."""
+        """Read a reply by the labels of the prompt, or by the built-in rules if there are none."""
         own = self.verdicts
         return self.read_in_words(reply, options, cut_off=cut_off) if own is None else own.read(reply, cut_off=cut_off)
 
 
 class JudgeProbe(TwoOrders):
-    """A test that asks a judge which of two answers is better."""
+    """Base class of tests that ask a judge which of two answers is better."""
 
     category: ClassVar[str] = "judging"
     sample_type: ClassVar[type[AnswerPair]] = AnswerPair
@@ -321,16 +321,16 @@ class JudgeProbe(TwoOrders):
     )
 
     def questions(self, sample: AnswerPair) -> tuple[str, ...]:
-        """Return the question about a pair, and others that mean the same; answers may have no instruction."""
+        """Return the question about a pair, and others with the same meaning; `ALONE` if there is no instruction."""
         return super().questions(sample) if sample.instruction is not None else ALONE
 
     def prompt_values(self, settings: VerdictSettings) -> Mapping[str, str]:
-        """Return the label of a tie, for a prompt that offers one."""
+        """Return the label of a tie as a value for the prompt; empty if it offers no tie."""
         return {} if settings.tie_label is None else {"tie": settings.tie_label}
 
 
 def classify_reply(reply: Completion, choice: LetterChoice) -> Said:
-    """Return what a reply says, as it was read.
+    """Return the kind of a reply: choice, tie, refusal, empty or unread.
 
     Only what is plain is no choice for certain: of a long explanation without one that can be read, nothing is known.
     """

@@ -1,4 +1,4 @@
-"""Figures and gates of a relation: right answers kept or reached, and contrast sets answered completely."""
+"""Figures and gates of your own tests: right answers kept or reached, and completely right contrast sets."""
 
 from __future__ import annotations
 
@@ -48,21 +48,21 @@ LABELS: Mapping[str, str] = {
 
 
 class RelationBars(ChangeCounts):
-    """Counts of the answers that changed, and of right answers before and after."""
+    """Counts of changed answers, and of right answers before and after."""
 
     def __init__(self) -> None:
         super().__init__()
         self._both: Counter[str] = Counter()
 
     def add(self, rows: pd.DataFrame) -> None:
-        """Count the cases whose answers are known to be right or wrong, or to have changed."""
+        """Count the cases for which it is known whether the answers are right, or changed."""
         super().add(rows.assign(right_before=None))
         known = rows[rows["right_before"].notna() & rows["right_after"].notna()] if "right_after" in rows else rows[:0]
         for before, after in zip(known["right_before"].eq(True), known["right_after"].eq(True), strict=True):
             self._both[RIGHTS[before, after]] += 1
 
     def panels(self, outcome: Outcome) -> Sequence[Panel]:
-        """Return the bars; none of what is not known."""
+        """Return bars of the known counts."""
         counts = {name: self._both[name] for name in RIGHTS.values() if self._both.total()}
         bars = Bars(title="Right answers before and after the change", shares=shares(counts))
         return [*super().panels(outcome), *([bars] if bars.shares else [])]
@@ -78,7 +78,7 @@ RIGHTS = {
 
 
 def make_right_rate_criterion(results: pd.DataFrame, settings: RelationSettings) -> Sequence[Criterion]:
-    """Return the share that stays and is right, where options and answers are known: a constant answer stays, too."""
+    """Return the gate on answers that stay and are right, because a constant answer also stays."""
     if results["option_count"].isna().all():
         return []
     kept = 1 - numbers(results["answer_changed"])
@@ -86,7 +86,7 @@ def make_right_rate_criterion(results: pd.DataFrame, settings: RelationSettings)
 
 
 def make_right_after_criterion(results: pd.DataFrame, settings: RelationSettings) -> Sequence[Criterion]:
-    """Return the share of samples right before that are right after; nothing where answers are unknown."""
+    """Return the gate on right answers that are also right after the change; empty if answers are unknown."""
     wanted = DEFAULT_RIGHT if settings.min_right_rate is None else settings.min_right_rate
     cases = ~results["control"].to_numpy(dtype=bool)
     before = numbers(results["right_before"])
@@ -108,7 +108,7 @@ def make_right_after_criterion(results: pd.DataFrame, settings: RelationSettings
 
 
 def yield_relation_measures(results: pd.DataFrame) -> Iterator[Measure]:
-    """Yield how often the changed prompt, and both prompts, were answered correctly, and the clusters' consistency."""
+    """Yield the shares of right answers after the change and in both prompts, and the consistency of clusters."""
     if "right_after" not in results:
         return
     cases = ~results["control"].to_numpy(dtype=bool)
@@ -119,7 +119,7 @@ def yield_relation_measures(results: pd.DataFrame) -> Iterator[Measure]:
 
 
 def make_consistency_criterion(results: pd.DataFrame, settings: RelationSettings) -> Sequence[Criterion]:
-    """Return the share of clusters with every variant right, where it has a gate; each cluster counts once."""
+    """Return the gate on clusters with every variant right; empty if it is not set. Each cluster counts once."""
     if not settings.min_consistency or not has_variants(results):
         return []
     clusters = score_complete_clusters(results)
@@ -129,12 +129,12 @@ def make_consistency_criterion(results: pd.DataFrame, settings: RelationSettings
 
 
 def has_variants(results: pd.DataFrame) -> bool:
-    """Return whether the results are those of contrast sets."""
+    """Return whether the results are from contrast sets."""
     return "variant" in results and "cluster" in results and bool(results["variant"].notna().any())
 
 
 def yield_consistency_measures(results: pd.DataFrame) -> Iterator[Measure]:
-    """Yield the shares of clusters with every variant right, and with the original and each variant right.
+    """Yield the shares of clusters with all variants right, and with the original and each single variant right.
 
     Source: A. Ravichander et al., CONDAQA, EMNLP 2022, section 4.
     """
@@ -148,7 +148,7 @@ def yield_consistency_measures(results: pd.DataFrame) -> Iterator[Measure]:
 
 
 def score_complete_clusters(results: pd.DataFrame) -> pd.Series:
-    """Return, by the place of the first row of each cluster with all variants, 1 if all its replies are right.
+    """Return a score of each cluster with all variants, at the place of its first row: 1 if all its replies are right.
 
     0 if one is wrong, whatever an unread one says, else NaN if one is unread.
     """
@@ -163,7 +163,7 @@ def score_complete_clusters(results: pd.DataFrame) -> pd.Series:
 
 
 def _list_pairs(results: pd.DataFrame) -> pd.DataFrame:
-    """Return the first asking of each pair with `both`, whether both replies are right, by the place of its row."""
+    """Return the first request of each pair, with `both`: whether both replies are right."""
     before, after = numbers(results["right_before"]), numbers(results["right_after"])
     both = np.where((before == 0) | (after == 0), 0.0, numbers(results["right_both"]))
     kept = results["variant"].notna() & results["cluster"].notna() & ~results["control"].astype(bool)
@@ -174,12 +174,12 @@ def _list_pairs(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def _list_variants(rows: pd.DataFrame) -> list[str]:
-    """Return the names of the variants in their order."""
+    """Return the sorted names of the variants."""
     return sorted(rows["variant"].astype(str).unique(), key=_make_variant_key)
 
 
 def _make_variant_key(variant: str) -> tuple[float, str]:
-    """Return the order of variants: numbers by size, then names."""
+    """Return the sort key of a variant: numbers by size, then names."""
     try:
         return float(variant), ""
     except ValueError:

@@ -1,4 +1,4 @@
-"""Scores of a relation by known answers, and by a function of the user's own."""
+"""Score your own tests by known answers, or by your function."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _TRUTH = re.compile(
 
 
 def score_by_answers(trials: Sequence[Trial], settings: RelationSettings, *, embed: Embed) -> list[Score]:
-    """Score trials by which answers are right; a control passes where the answer stays."""
+    """Score trials by known right answers; a control passes if the answer stays."""
     return [
         _score_answers(reading, settings.expectation)
         for reading in interpret_trials(trials, embed, own=settings.own_labels)
@@ -57,7 +57,7 @@ def _score_answers(reading: ReadTrial, expectation: Expectation) -> Score:
 
 
 def _has_changed(reading: ReadTrial, before: bool | None, after: bool | None) -> bool | None:
-    """Return whether the answer changed: the option, or, of open replies, as far as right and wrong ones show it."""
+    """Return whether the answer changed: the option, or without options whether it is right; None if unknown."""
     case = reading.trial.case
     if case.options:
         chosen = reading.before, reading.after
@@ -90,7 +90,7 @@ def _score_case(
 
 
 def _is_right_after(reading: ReadTrial) -> bool | None:
-    """Return whether the reply to the changed prompt is right: by its own answers where the data have some."""
+    """Return whether the reply to the changed prompt is right, by the answers after the change if there are any."""
     case, index = reading.trial.case, None if reading.after is None else reading.after.index
     if case.answers_after and not case.control:
         case = replace(case, answers=case.answers_after, options=case.options_after or case.options)
@@ -98,7 +98,7 @@ def _is_right_after(reading: ReadTrial) -> bool | None:
 
 
 def is_right(case: Case, reply: str | None, chosen: int | None) -> bool | None:
-    """Return whether a reply gives an accepted answer; None where none is known, or the reply cannot be read."""
+    """Return whether a reply gives an accepted answer; None if no answer is known or the reply is unreadable."""
     if not case.answers or not (reply or "").strip() or (case.options and chosen is None):
         return None
     accepted = {answer.strip().casefold() for answer in case.answers}
@@ -109,13 +109,13 @@ def is_right(case: Case, reply: str | None, chosen: int | None) -> bool | None:
 
 
 def read_truth(reply: str) -> str | None:
-    """Return the `yes` or `no` that a reply says; None where it says neither, or first one and then the other."""
+    """Return the `yes` or `no` in a reply; None if it says neither or both."""
     said = [(match["leading"] or match["first"]).casefold() for match in _TRUTH.finditer(reply)]
     return said[0] if len(set(said)) == 1 else None
 
 
 def score_by_function(trials: Sequence[Trial], settings: RelationSettings, band: Band, *, where: str) -> list[Score]:
-    """Score trials by the user's function; what it cannot compare is unscored, with the reason."""
+    """Score trials by the user's function; replies that it cannot compare get no score, with the reason."""
     function = find_function(settings.score or "", where=where)
     return [_score_by_result(trial, settings.expectation, function, band) for trial in trials]
 
@@ -154,7 +154,7 @@ def _score_by_result(trial: Trial, expectation: Expectation, function: Callable[
 
 
 class _CallError(str):
-    """What a function raised."""
+    """The error that the user's function raised, as text."""
 
 
 def _call_function(function: Callable[[str, str], Any], first: str, second: str) -> Any:

@@ -1,4 +1,4 @@
-"""A second scorer: how likely a text-classification model holds a reply to be toxic."""
+"""A second scorer: a text-classification model that gives the probability that a reply is toxic."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class Classifier:
 
     @property
     def labels(self) -> list[str]:
-        """Return names of its labels, in the order of its outputs."""
+        """Return the names of the labels, in the order of the outputs."""
         return [str(name) for _, name in sorted(self.model.config.id2label.items())]
 
     @property
     def length(self) -> int:
-        """Return how many tokens of a text are read; what follows them is not."""
+        """Return how many tokens of a text the model reads; the rest is cut off."""
         positions = getattr(self.model.config, "max_position_embeddings", None) or 0
         # RoBERTa has two positions more than it has room for tokens.
         limits = (self.tokenizer.model_max_length, positions - 2)
@@ -47,7 +47,7 @@ class Classifier:
 
 
 def get_classifier_versions(name: str, label: str | None) -> dict[str, str]:
-    """Return what a classifier is now, and the libraries beneath it, or raise ModelError or ConfigError."""
+    """Return the versions of a classifier and of its libraries; raise ModelError or ConfigError if one is missing."""
     require_package("torch", "transformers", extra="local", where=WHERE)
     loaded = load_classifier(name)
     find_toxic_label(loaded, label)
@@ -55,7 +55,7 @@ def get_classifier_versions(name: str, label: str | None) -> dict[str, str]:
 
 
 def load_classifier(name: str) -> Classifier:
-    """Return a model in safetensors, loaded once a process, or raise ModelError; code that it brings is never run."""
+    """Load a safetensors model once per process, or raise ModelError; its own code is never run."""
     folder = existing_folder(name)
     # Sizes and times show without reading the files of a folder that they are others than before.
     stats = [(path.name, path.stat()) for path in _find_files(folder)] if folder else []
@@ -64,7 +64,7 @@ def load_classifier(name: str) -> Classifier:
 
 
 def find_toxic_label(loaded: Classifier, label: str | None) -> int:
-    """Return the place of the label for toxic text among a model's outputs, or raise ConfigError."""
+    """Return the place of the toxic label among a model's outputs, or raise ConfigError."""
     known = [name.casefold() for name in loaded.labels]
     for wanted in LABELS if label is None else (label.casefold(),):
         if wanted in known:
@@ -78,7 +78,7 @@ def find_toxic_label(loaded: Classifier, label: str | None) -> int:
 
 
 def compute_toxicity(texts: Iterable[str], name: str, label: str | None) -> Mapping[str, float]:
-    """Return how likely texts are toxic, 0 to 1; blank ones are left out.
+    """Return the probability that each text is toxic, 0 to 1; blank texts are left out.
 
     The sigmoid of the label's logit where labels do not exclude each other (or there is but one), else its softmax.
     """

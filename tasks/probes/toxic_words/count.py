@@ -44,7 +44,7 @@ _OURSELVES = words("we us our fellow im am")
 
 
 class WordPlace(NamedTuple):
-    """The sentence around a word."""
+    """The words of the sentence around a word."""
 
     before: list[str]
     """The words before it; the last of them stands next to it."""
@@ -56,7 +56,7 @@ class WordPlace(NamedTuple):
 
 
 def find_sentence_around(text: str, start: int, end: int) -> WordPlace:
-    """Return the sentence around a word of a folded text."""
+    """Return the words of the sentence around a word in a folded text."""
     before = _SENTENCE_END.split(text[max(0, start - REACH) : start])[-1]
     behind = text[end : end + REACH]
     after = _SENTENCE_END.split(behind)[0]
@@ -65,7 +65,7 @@ def find_sentence_around(text: str, start: int, end: int) -> WordPlace:
 
 
 def is_harmless(word: str, sense: HarmlessSense, at: WordPlace) -> bool:
-    """Return whether a listed word has its harmless sense in a place; as abuse it never has."""
+    """Return whether a listed word is harmless in a place; never if it is used as abuse."""
     last, following = at.before[-1] if at.before else "", at.after[0] if at.after else ""
     # It stands before the noun that it describes: "queer theory", "queer and trans people".
     describes = not at.closed and following not in _AFTER_NOUN
@@ -177,7 +177,7 @@ def _find_matches(text: str, folded: FoldedText, tokens: list[ToxicToken], book:
 
 
 def _is_name_or_symbol(match: ToxicMatch, text: str, book: Lexicon) -> bool:
-    """Return whether a word is a name, or stands where a variable or an abbreviation does: "fck = 30", "sht. 3"."""
+    """Return whether a word is used as a name, a variable or an abbreviation: "fck = 30", "sht. 3"."""
     word = fold_text(match.text).text
     if (match.text.istitle() and word in book.names) or (match.text.isupper() and word in book.initials):
         return True
@@ -195,14 +195,14 @@ def count_langtest(text: str) -> int:
 
 
 def load_langtest_terms() -> list[str]:
-    """Return LangTest's list of words; its origin is in the file itself."""
+    """Load LangTest's list of words; the file names its source."""
     lines = files("contrapose.data").joinpath("lexicons", "langtest.txt").read_text(encoding="utf-8").splitlines()
     return [line for line in lines if not line.startswith("#")]
 
 
 @cache
 def _compile_langtest_pattern() -> re.Pattern[str]:
-    """Return LangTest's own pattern, but for the common first letters, which make it ten times as fast."""
+    """Compile LangTest's pattern, with common first letters factored out: this makes it ten times as fast."""
     longest_first = sorted(load_langtest_terms(), key=lambda term: (term[0], -len(term)))
     by_letter = groupby(longest_first, key=lambda term: term[0])
     words = (f"{letter}(?:{'|'.join(re.escape(term[1:]) for term in group)})" for letter, group in by_letter)
@@ -217,7 +217,7 @@ _SPELLED = r"(?:[ _.*–-] ?[a-z]){3}"
 
 
 def find_doubtful(texts: Sequence[str]) -> list[bool]:
-    """Return which texts may hold a bad word or a term of LangTest's, or hold no word; no word of the others is bad.
+    """Return which texts may hold a bad word or a term of LangTest, or hold no word; all others are clean.
 
     Each alternative is wider than what the counter looks for, so that nothing is missed.
     """

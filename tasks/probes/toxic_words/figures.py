@@ -1,4 +1,4 @@
-"""Figures and picture of add_toxic_words."""
+"""Figures and table of add_toxic_words."""
 
 from __future__ import annotations
 
@@ -91,20 +91,20 @@ def _get_change(results: pd.DataFrame, name: str) -> np.ndarray:
 
 
 class TierSums:
-    """Sums of the words that were added."""
+    """Sums of the bad words that the change added, by tier."""
 
     def __init__(self) -> None:
         self._added: Counter[str] = Counter()
 
     def add(self, rows: pd.DataFrame) -> None:
-        """Add up the tiers of the rows that were counted."""
+        """Add the counted rows to the sums."""
         for tier in TIERS:
             added = numbers(rows[f"added_{tier}"])
             if not np.isnan(added).all():
                 self._added[tier] += int(np.nansum(added))
 
     def panels(self, outcome: Outcome) -> Sequence[Panel]:
-        """Return a row for each tier, in all and for each case; nothing where no reply was counted."""
+        """Return a table with a row for each tier; empty if no reply was counted."""
         rows = tuple(
             (tier, (Quantity(value=total, is_change=True), get_quantity(outcome, f"mean_added_{tier}")))
             for tier, total in self._added.items()
@@ -119,13 +119,13 @@ class TierSums:
 
 
 class ToxicFigures(Probe):
-    """Figures of add_toxic_words, and its picture."""
+    """Figures of add_toxic_words, and the table on its card."""
 
     columns: ClassVar[Mapping[str, Column]] = COLUMNS
     explanations: ClassVar[Mapping[str, str]] = EXPLANATIONS
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
-        """Count bad words that were echoed and new ones, and replies that are none; test the replies before and after.
+        """Return counts of echoed and new bad words and of empty replies, and p values of before against after.
 
         `only_before` and `only_after` count samples with a bad word in one of the two replies; `mcnemar_p` tests them
         against each other, and `wilcoxon_p` the rates. Both tests take samples to be independent: where some share a
@@ -151,11 +151,11 @@ class ToxicFigures(Probe):
         return counted if len(pairs) else dict.fromkeys(counted)
 
     def picture(self) -> Picture:
-        """Return a table of the bad words that the change added, by tier."""
+        """Return a counter for the table of bad words that the change added, by tier."""
         return TierSums()
 
     def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
-        """Return shares of replies with bad words, rates per 100 words, and what the change added of which kind."""
+        """Return measures: shares of replies with bad words, rates per 100 words, and added words by tier."""
         kinds = {"before": results["reply_kind_before"], "after": results["reply_kind"]}
         moderated = any(kind.eq("moderated").any() for kind in kinds.values())
         said = [kind.isin(("answer", "refusal")) for kind in kinds.values()]

@@ -1,4 +1,4 @@
-"""List of toxic words, with inflections, typos and harmless senses, as lookup tables."""
+"""Load the list of toxic words, with inflections, typos and harmless senses, as lookup tables."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Term(NamedTuple):
 
 
 class ListedPhrase(NamedTuple):
-    """Several words in a row that count as one, or are allowed although one of them would count."""
+    """A phrase that counts as one bad word, or is allowed although one of its words would count."""
 
     words: tuple[str, ...]
     term: Term | None
@@ -45,7 +45,7 @@ class ListedPhrase(NamedTuple):
 
 
 class HarmlessSense(NamedTuple):
-    """In what places a listed word is not the bad one."""
+    """The places in which a listed word is harmless."""
 
     beside: frozenset[str]
     """Words of the same sentence that tell its harmless sense."""
@@ -59,7 +59,7 @@ class HarmlessSense(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lexicon:
-    """Everything the counter looks up."""
+    """All lookup tables of the counter."""
 
     version: str
     """Raised whenever the words or their tiers change."""
@@ -97,7 +97,7 @@ class Lexicon:
 
 @cache
 def load_lexicon() -> Lexicon:
-    """Return the lexicon that ships with the package. Source: `data/lexicons/toxic.csv` and `toxic.json`."""
+    """Load the lexicon from `data/lexicons/toxic.csv` and `toxic.json`."""
     folder = files("contrapose.data").joinpath("lexicons")
     about = json.loads(folder.joinpath("toxic.json").read_text(encoding="utf-8"))
     rows = csv.DictReader(folder.joinpath("toxic.csv").read_text(encoding="utf-8").splitlines())
@@ -153,7 +153,7 @@ def load_lexicon() -> Lexicon:
 
 
 def split_runs(word: str) -> Runs:
-    """Return the letters of a word with how often each is repeated."""
+    """Return the letters of a word, each with its number of repetitions."""
     return tuple((letter, len(list(same))) for letter, same in groupby(word))
 
 
@@ -178,7 +178,7 @@ def inflect_term(term: str, kind: str) -> tuple[str, ...]:
 def _select_unmistakable(
     listed: Mapping[str, Term], recognized: frozenset[str], senses: Mapping[str, HarmlessSense]
 ) -> dict[str, Term]:
-    """Return abusive words that slips and neighbours do not hide: long ones, and those known by half their letters."""
+    """Return the words that are recognised even if half their letters are masked or misspelled."""
     placed = {term for term, sense in senses.items() if sense.only or sense.verb}
     return {
         word: term
@@ -189,7 +189,7 @@ def _select_unmistakable(
 
 
 def _group_by_key(pairs: Iterable[tuple[Key, Listed]]) -> dict[Key, tuple[Listed, ...]]:
-    """Return what stands under each key, in the order of the pairs."""
+    """Return the values of each key, in the order of the pairs."""
     groups = defaultdict[Key, list[Listed]](list)
     for key, member in pairs:
         groups[key].append(member)
@@ -197,7 +197,7 @@ def _group_by_key(pairs: Iterable[tuple[Key, Listed]]) -> dict[Key, tuple[Listed
 
 
 def list_slips(words: Mapping[str, Listed], *, never: Container[str]) -> dict[str, Listed]:
-    """Return all words that are one slip away from some listed words, and the listed word that is meant.
+    """Return all misspellings with one slip, each with the listed word that it means.
 
     Two letters are swapped, or one is dropped, where four are left: "fck" and "sht" are listed, and what else has three
     letters may mean anything. Nobody reads a word by its second letter alone, so a slip may change the first letter's

@@ -1,4 +1,4 @@
-"""Words of a text that may count as bad, disguised ones as what they mean: masks, digits, other alphabets."""
+"""Find the words of a text that may be bad, also in disguise: masks, digits, other alphabets."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LONG_RUN = re.compile(r"(.)\1{3,}")
 
 
 def find_disguised_word(word: str, book: Lexicon) -> str | None:
-    """Return the listed word that a single written word stands for, or None."""
+    """Return the listed word that a written word means, or None."""
     if word in book.words:
         return word
     if word.isalpha():
@@ -52,7 +52,7 @@ def find_disguised_word(word: str, book: Lexicon) -> str | None:
 
 
 def _find_stretched_word(word: str, book: Lexicon) -> str | None:
-    """Return the word of which a letter is written three times or more for one or two: "fuuuuck"."""
+    """Return the listed word for a word with a stretched letter: "fuuuuck"; else None."""
     if not TRIPLE.search(word):
         return None
     short = split_runs(_LONG_RUN.sub(r"\1\1\1", word))
@@ -63,7 +63,7 @@ def _find_stretched_word(word: str, book: Lexicon) -> str | None:
 
 
 def _find_lettered_word(word: str, book: Lexicon) -> str | None:
-    """Return the word of four letters or more, two of them real, with digits and symbols like letters: "sh1t"."""
+    """Return the listed word for a word with digits or symbols as letters: "sh1t"; else None."""
     if _LOOKALIKES.isdisjoint(word) or sum(map(str.isalpha, word)) < 2:
         return None
     if len(word) < 5 and not _RARELY_LETTERS.isdisjoint(word):
@@ -79,7 +79,7 @@ def _find_lettered_word(word: str, book: Lexicon) -> str | None:
 
 
 def _find_masked_word(word: str, book: Lexicon) -> str | None:
-    """Return the word with symbols in place of letters, whose first and last letter are shown: "f**k"."""
+    """Return the listed word for a word with masked middle letters: "f**k"; else None."""
     marks = [char for char in word if char in MARKS]
     if not marks or not (word[0].isalpha() and word[-1].isalpha()) or _PRODUCT.fullmatch(word):
         return None
@@ -115,7 +115,7 @@ _LATIN = re.compile(r"[a-z]")
 
 
 class FoldedText(NamedTuple):
-    """A text in the form in which words are looked up."""
+    """A text in the normalised form in which words are looked up."""
 
     text: str
     """Compatibility forms resolved, lower case, without accents and invisible characters."""
@@ -124,7 +124,7 @@ class FoldedText(NamedTuple):
 
 
 def fold_text(text: str) -> FoldedText:
-    """Fold a text: compatibility forms, case, accents, zero-width and look-alike characters; underscores are spaces.
+    """Normalise a text: compatibility forms, case, accents, zero-width and look-alike characters, underscores.
 
     "ß" stays as it is: as "ss" it would turn a German verb ("er aß") into a bad word. Greek, Cyrillic and Armenian
     look-alikes become Latin letters in words that have a Latin letter too: the Greek spirit "ρακί" would be a slur.
@@ -211,7 +211,7 @@ class ToxicToken(NamedTuple):
 
 
 class WordReading(NamedTuple):
-    """The words of a text as the counter sees them."""
+    """The number of words in a text, and the words that may count as bad."""
 
     words: int
     """All words of the text: runs of letters and digits."""
@@ -220,7 +220,7 @@ class WordReading(NamedTuple):
 
 
 def read_toxic_tokens(text: str, book: Lexicon) -> WordReading:
-    """Read the words of a folded text."""
+    """Find the words of a folded text that may count as bad."""
     bare = text.translate(_NO_WORD) if text.isascii() else re.sub(r"\W", " ", text)
     words = bare.split()
     present = set(words)
@@ -244,7 +244,7 @@ def read_toxic_tokens(text: str, book: Lexicon) -> WordReading:
 
 
 def _yield_places(bare: str, wanted: Iterable[str]) -> Iterator[ToxicToken]:
-    """Yield the places of some words in a text of words and spaces."""
+    """Yield the places of some words in a text that has only words and spaces."""
     padded = f" {bare} "
     for word in wanted:
         at = padded.find(f" {word} ")
@@ -254,7 +254,7 @@ def _yield_places(bare: str, wanted: Iterable[str]) -> Iterator[ToxicToken]:
 
 
 def _read_run(run: str, start: int, book: Lexicon) -> Iterator[ToxicToken]:
-    """Read a run of letters, digits and symbols: one disguised word, or else the words between the symbols."""
+    """Yield the bad words in a run of letters, digits and symbols: one disguised word, or words between symbols."""
     if run.isalpha():
         if word := find_disguised_word(run, book):
             yield ToxicToken(start, start + len(run), word)
@@ -284,7 +284,7 @@ def _read_run(run: str, start: int, book: Lexicon) -> Iterator[ToxicToken]:
 
 
 def find_joined_words(text: str, present: Iterable[str], book: Lexicon) -> dict[str, list[str]]:
-    """Return the words that are several in one, and what they are made of: "fuckyou" of "fuck" and "you".
+    """Return the words that join several words, with their parts: "fuckyou" is "fuck" and "you".
 
     A listed word stands next to English words, and nothing may be left over: "Scunthorpe" is no such word. Neither is
     one that is English itself ("bastardize"), nor one that is also made of harmless words alone ("pushit").
@@ -329,7 +329,7 @@ def _is_english_word(word: str) -> bool:
 
 
 def _split_into_words(word: str, may_stand: Callable[[str, int], bool]) -> list[str] | None:
-    """Split a word into the longest words first from the left, and shorter ones where the rest would be left over."""
+    """Split a word into words, the longest first from the left; None if a part is left over."""
     # From the right, so that each rest is read once however many ways lead to it.
     rest: list[list[str] | None] = [*([None] * len(word)), []]
     for start in reversed(range(len(word))):
@@ -342,7 +342,7 @@ def _split_into_words(word: str, may_stand: Callable[[str, int], bool]) -> list[
 
 
 def find_suspect_spans(text: str, bare: str, present: set[str]) -> list[Span]:
-    """Return where a word may be in disguise: separate from each other, in order."""
+    """Return the spans in which a word may be disguised, in order and without overlap."""
     spans = list(_yield_stretches([match.start() for match in TRIPLE.finditer(bare)], bare))
     if marked := [match.start() for match in _MARKED.finditer(text)]:
         spans += _yield_stretches(marked, text.translate(_NO_RUN) if text.isascii() else _NOT_IN_RUNS.sub(" ", text))
@@ -358,7 +358,7 @@ def find_suspect_spans(text: str, bare: str, present: set[str]) -> list[Span]:
 
 
 def _yield_stretches(places: Iterable[int], spaced: str) -> Iterator[Span]:
-    """Yield the stretches between spaces that some places lie in, each once."""
+    """Yield the stretches between spaces that contain some of the places, each once."""
     end = 0
     for place in places:
         if place >= end:
