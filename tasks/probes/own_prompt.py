@@ -67,7 +67,7 @@ def read_field(reply: str, path: str) -> str | None:
 
 
 def _yield_objects(text: str) -> Iterator[tuple[Any, int, int]]:
-    """Yield each outer JSON object with its start and end, or None if it is broken; each character is read at most twice."""
+    """Yield each outer JSON object with its start and end, None if it is broken; read each character at most twice."""
     decoder = json.JSONDecoder(
         object_pairs_hook=_blank_repeated_names, parse_int=str, parse_float=str, parse_constant=str, strict=False
     )
