@@ -17,7 +17,7 @@ from bench.replies import GOLDEN, SETS, SUMMARIES, filled
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.registry import find
-from contrapose.tasks.probes.reader_questions import answered, question
+from contrapose.tasks.probes.reader_questions import read_reader_answer, write_question
 
 
 def main() -> None:
@@ -39,7 +39,7 @@ def main() -> None:
         model.answer(list(dict.fromkeys(each for _, each in asked)), broker)
         found: Counter[tuple[str, str, str]] = Counter()
         for row, each in asked:
-            said = answered(broker.answers[each].completion.text, row.get("options") or SUMMARIES)
+            said = read_reader_answer(broker.answers[each].completion.text, row.get("options") or SUMMARIES)
             right = row["choice"] or "none"
             found[row["split"], right, "no option" if said is None else "right" if said == right else "wrong"] += 1
         for split, letter in sorted({key[:2] for key in found}, reverse=True):
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def _question(row: dict[str, Any]) -> Question:
-    return Question(kind="generate", prompt=question(row["reply"], row.get("options") or SUMMARIES))
+    return Question(kind="generate", prompt=write_question(row["reply"], row.get("options") or SUMMARIES))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from typing import Any
 
 from contrapose.tasks.core.records import TextSample
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.probes.base import rng_for
+from contrapose.tasks.probes.base import make_sample_rng
 from contrapose.tasks.text.inline import inline
 
 KEYS = ("question", "text", "article_sent", "article_sentence", "input", "instruction", "sentence", "output_1")
@@ -68,7 +68,7 @@ def is_for_tuning(text: str) -> bool:
 def change_text(test: str, text: str) -> tuple[str, str | None, str]:
     """Return a text, its changed form and the reason why there is none, or `changed`."""
     chosen: Any = probe(test)
-    edited = chosen.change(TextSample(id="1", text=text), chosen.settings_type(), rng=rng_for(0, text, test))
+    edited = chosen.change(TextSample(id="1", text=text), chosen.settings_type(), rng=make_sample_rng(0, text, test))
     return text, edited.text, edited.reason or "changed"
 
 

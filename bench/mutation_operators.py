@@ -49,7 +49,7 @@ SYMMETRIC = ("min", "max", "isinstance", "np.maximum", "np.minimum", "np.hypot")
 """Calls whose first two arguments may change places, or of which any reader sees that they may not."""
 EFFECTIVE = ("os.kill", "os.killpg", "shutil.rmtree", "os.unlink", "os.remove")
 """Calls that are left as they are: with other arguments they would end processes or remove files of others."""
-MEASURED = ("Measured",)
+MEASURED = ("MeasuredErrors",)
 """Calls that hold what was counted once, over thousands of replies: no test counts them again."""
 SENTENCE = 3
 """Blanks from which on a text is a sentence."""

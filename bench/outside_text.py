@@ -31,16 +31,16 @@ from contrapose.tasks.language.replies.options import choose
 from contrapose.tasks.language.replies.refusals import reply_kind
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.probes.base import letters
-from contrapose.tasks.probes.edits.base import reworded_control as reworded
-from contrapose.tasks.probes.edits.base import unrelated_not_control as beside_unrelated_not
+from contrapose.tasks.probes.edits.base import make_reworded_control as reworded
+from contrapose.tasks.probes.edits.base import make_unrelated_not_control as beside_unrelated_not
 from contrapose.tasks.probes.judge_cues import add_cue
 from contrapose.tasks.probes.negation import negate
-from contrapose.tasks.probes.order_bias import langtest_doubts, read_choice
+from contrapose.tasks.probes.order_bias import list_langtest_doubts, read_choice
 from contrapose.tasks.probes.orders.verdicts import BRACKETS, VerdictLabels, read_verdict
-from contrapose.tasks.probes.own_prompt import field_in
-from contrapose.tasks.probes.reader_questions import answered, declines, question
+from contrapose.tasks.probes.own_prompt import read_field
+from contrapose.tasks.probes.reader_questions import is_declining, read_reader_answer, write_question
 from contrapose.tasks.probes.toxic_words import count_toxic
-from contrapose.tasks.probes.toxic_words.count import listed_words
+from contrapose.tasks.probes.toxic_words.count import count_langtest
 from contrapose.tasks.report.csv import inert, restore
 from contrapose.tasks.report.html.sample_data import page_texts
 from contrapose.tasks.text.cleaning import escape, one_line, show_hidden, storable
@@ -193,17 +193,17 @@ READERS: Mapping[str, Reader] = {
     "judge_order: a reply with a pattern": reader(VERDICTS.read),
     "order_bias: a sentence": reader(lambda text: read_choice("A. Yes", option_a=text, option_b=f"{text} not")),
     "order_bias: a sentence, repeated": reader(lambda text: read_choice(text, option_a=text, option_b=f"{text} not")),
-    "order_bias: LangTest's": reader(lambda text: langtest_doubts(text, text)),
+    "order_bias: LangTest's": reader(lambda text: list_langtest_doubts(text, text)),
     "options: a reply": reader(lambda text: choose(text, labels=letters(3), options=OPTIONS)),
     "options: an option": reader(lambda text: choose("I choose the second", labels=letters(2), options=(text, "x"))),
     "options: an option, repeated": reader(lambda text: choose(text, labels=letters(2), options=(text, "x"))),
     "refusal": reader(reply_kind),
-    "declines": reader(declines),
-    "own labels: a field": reader(lambda text: field_in(text, "a")),
-    "asking back: the question": reader(lambda text: question(text, OPTIONS)),
-    "asking back: the answer": reader(lambda text: answered(text, OPTIONS)),
+    "declines": reader(is_declining),
+    "own labels: a field": reader(lambda text: read_field(text, "a")),
+    "asking back: the question": reader(lambda text: write_question(text, OPTIONS)),
+    "asking back: the answer": reader(lambda text: read_reader_answer(text, OPTIONS)),
     "toxic words": reader(count_toxic),
-    "toxic words: LangTest's": reader(listed_words),
+    "toxic words: LangTest's": reader(count_langtest),
     "judge_cues: bullets": reader(lambda text: add_cue(text, "bullets", rng=random.Random(0))),
     "judge_cues: headings": reader(lambda text: add_cue(text, "headings", rng=random.Random(0))),
     "negation": reader(negate),

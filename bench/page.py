@@ -35,7 +35,7 @@ from contrapose.tasks.core.records import Completion, Sample, SummaryPair, TextS
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.infer.ask import list_losses, list_questions, make_trials
 from contrapose.tasks.infer.mock import MockModel
-from contrapose.tasks.probes.base import rng_for
+from contrapose.tasks.probes.base import make_sample_rng
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.html import render
 from contrapose.tasks.report.publish import StoredResults
@@ -168,7 +168,7 @@ def scored(folder: Path, name: str, test: str) -> pa.Table:
     cases = [
         case
         for sample in samples
-        for case in chosen.cases(sample, settings, rng=rng_for(1, sample.id, test), likelihoods="all")
+        for case in chosen.cases(sample, settings, rng=make_sample_rng(1, sample.id, test), likelihoods="all")
         if case.skip_reason is None
     ]
     model = MockModel()

@@ -39,7 +39,7 @@ from contrapose.tasks.evaluate.scoring import score_trials
 from contrapose.tasks.evaluate.summarise import summarise
 from contrapose.tasks.evaluate.task import scored
 from contrapose.tasks.infer.mock import WORDS
-from contrapose.tasks.probes.base import rng_for
+from contrapose.tasks.probes.base import make_sample_rng
 from contrapose.tasks.tables.columnar import split_batches
 from contrapose.tasks.tables.results import schema_for
 from contrapose.tasks.tables.table import ROWS, Table, iterate, write, write_arrow
@@ -117,7 +117,7 @@ def trials(variant: Variant) -> Iterator[Trial]:
     chosen, rng = probe(variant.test), random.Random(0)
     settings, given = chosen.settings_type(), "choices" if variant.answer is likelihoods else "none"
     for number, sample in enumerate(clustered(variant.test, rng)):
-        for case in chosen.cases(sample, settings, rng=rng_for(0, sample.id, variant.test), likelihoods=given):
+        for case in chosen.cases(sample, settings, rng=make_sample_rng(0, sample.id, variant.test), likelihoods=given):
             twin = chosen.control(case, sample, settings, rng=rng) if number % 2 else None
             for each in filter(None, (case, twin)):
                 yield Trial(

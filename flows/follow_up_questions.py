@@ -20,8 +20,8 @@ from contrapose.tasks.probes.reader_questions import (
     CHECKS,
     LEAST_AGREEMENT,
     LEAST_MADE_UP_AGREEMENT,
-    reads_badly,
-    share_of,
+    count_made_up,
+    is_bad_reader,
 )
 from contrapose.tasks.report.task import artifact_key
 from contrapose.tasks.tables.table import Table, read, write
@@ -115,8 +115,8 @@ def _draw_checks(unread: list[Unread], questions: list[Table]) -> list[Table]:
     known = [read(portion["checks"], FollowUp) if most else [] for portion in unread]
     checks = [check for table in known for check in table]
     chosen = {
-        *sample_questions((check for check in checks if check.made_up), share_of(most)),
-        *sample_questions((check for check in checks if not check.made_up), most - share_of(most)),
+        *sample_questions((check for check in checks if check.made_up), count_made_up(most)),
+        *sample_questions((check for check in checks if not check.made_up), most - count_made_up(most)),
     }
     return [write((check for check in table if check in chosen), FollowUp) for table in known]
 
@@ -198,12 +198,12 @@ def _sum_pairs(counts: Iterable[tuple[int, int]]) -> tuple[int, int]:
 def _distrust_reason(run: Run, checked: FollowUpOutcome) -> str:
     """Return why the model is not asked about unread replies: it misreads known ones. Empty where it may be asked."""
     (agreed, compared), (right, made_up) = checked.read, checked.made_up
-    if reads_badly(agreed, compared):
+    if is_bad_reader(agreed, compared):
         return (
             f"Of {compared:,} replies that rules could read, {run.reader_name} read {agreed:,} as they "
             f"do; at least {100 * LEAST_AGREEMENT:.0f} % are wanted."
         )
-    if reads_badly(right, made_up, least=LEAST_MADE_UP_AGREEMENT):
+    if is_bad_reader(right, made_up, least=LEAST_MADE_UP_AGREEMENT):
         return (
             f"Of {made_up:,} made-up replies, which choose a wrong option or none, {run.reader_name} read {right:,} "
             "correctly: it may answer the question instead of reading the reply."

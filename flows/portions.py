@@ -24,7 +24,7 @@ from contrapose.tasks.infer.meter import Meter
 from contrapose.tasks.infer.task import InferOutcome, Team, Terms, infer, read_spending
 from contrapose.tasks.infer.thoughts import mark_thoughts
 from contrapose.tasks.perturb.task import draw_besides, draw_wordings, join_cases, perturb, perturb_portion
-from contrapose.tasks.perturb.wordings import wordings_in
+from contrapose.tasks.perturb.wordings import count_wordings
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.engine import identity_of_store
 from contrapose.tasks.store.owners import pulse
@@ -55,7 +55,7 @@ def make_cases(run: Run, plan: Plan, samples: Table) -> Table:
         return call_task(perturb, refresh, plan=plan, samples=samples, **seeded)
     besides = call_task(draw_besides, refresh, plan=plan, samples=samples, **seeded)
     wordings: list[tuple[int, ...]] = []
-    if wordings_in(plan)[0] > 1:
+    if count_wordings(plan)[0] > 1:
         wordings = call_task(draw_wordings, refresh, plan=plan, samples=samples, seed=run.config.seed)
     size = _rows_of_portion(run, rows)
     submitted = [

@@ -39,8 +39,8 @@ from contrapose.tasks.infer.recorded import make_nothing_recorded_error
 from contrapose.tasks.load.samples import content_sha256
 from contrapose.tasks.load.task import Samples, arrange
 from contrapose.tasks.load.task import load as load_task
-from contrapose.tasks.perturb.cases import asked_in, out_of_reach, refuse_guessable
-from contrapose.tasks.probes.reader_questions import made_up_estimate
+from contrapose.tasks.perturb.cases import count_asked, explain_unreachable, refuse_guessable_gate
+from contrapose.tasks.probes.reader_questions import estimate_made_up_agreement
 from contrapose.tasks.report.publish import free_folder
 from contrapose.tasks.report.task import artifact_key
 from contrapose.tasks.report.validation import ValidationHead, refusal, write_evidence
@@ -86,9 +86,9 @@ def perturb(run: Run, samples: Mapping[str, Samples]) -> dict[str, Table]:
     level = LEVEL / len(run.plans)
     for plan in run.plans:
         if recording is None:
-            refuse_guessable(plan, cases[plan.test])
-        asked = asked_in(cases[plan.test])
-        why = out_of_reach(plan.min_pass_rate, asked, level=level) if asked and plan.gate_basis == SET else ""
+            refuse_guessable_gate(plan, cases[plan.test])
+        asked = count_asked(cases[plan.test])
+        why = explain_unreachable(plan.min_pass_rate, asked, level=level) if asked and plan.gate_basis == SET else ""
         if why and run.config.tests.defaults.gate == "interval":
             warn(f"{plan.test}: {why}.")
     return cases
@@ -97,10 +97,10 @@ def perturb(run: Run, samples: Mapping[str, Samples]) -> dict[str, Table]:
 def _keep_recorded(run: Run, recording: HasSomeReplies, cases: Mapping[str, Table]) -> dict[str, Table]:
     """Return the cases of every test that a recording has the replies of; what it lacks is noted for the report."""
     kept = {test: write(recording.replied(run.spec, iterate(table, Case)), Case) for test, table in cases.items()}
-    if not any(map(asked_in, kept.values())):
+    if not any(map(count_asked, kept.values())):
         ids = (case.id for table in cases.values() for case in iterate(table, Case) if not case.control)
         raise make_nothing_recorded_error(ids, run.spec)
-    run.remarks.extend(recording.remarks(run.spec, [test for test, table in kept.items() if asked_in(table)]))
+    run.remarks.extend(recording.remarks(run.spec, [test for test, table in kept.items() if count_asked(table)]))
     for test, table in kept.items():
         if left_out := cases[test]["rows"] - table["rows"]:
             lacks_all = left_out == sum(case.control for case in iterate(cases[test], Case))
@@ -299,6 +299,6 @@ def _with_reader(outcome: Outcome, trials: Trials) -> Outcome:
         outcome = {**outcome, "reason": f"{outcome['reason']} {trials.distrust}"}
     if not trials.made_up[1]:
         return outcome
-    name, estimate = "made_up_agreement", made_up_estimate(*trials.made_up)
+    name, estimate = "made_up_agreement", estimate_made_up_agreement(*trials.made_up)
     figures = {**outcome["figures"], name: estimate["value"]}
     return {**outcome, "figures": figures, "estimates": {**outcome["estimates"], name: estimate}}

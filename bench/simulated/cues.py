@@ -14,7 +14,13 @@ from contrapose.tasks.evaluate.gate import Rules, decide
 from contrapose.tasks.evaluate.gated_rates import Counts
 from contrapose.tasks.evaluate.rates import rate_of
 from contrapose.tasks.probes.judge_cues.cues import CUES
-from contrapose.tasks.probes.judge_cues.probe import JudgeCues, JudgeCuesSettings, lean_of, outcome_of, verdict_on
+from contrapose.tasks.probes.judge_cues.probe import (
+    JudgeCues,
+    JudgeCuesSettings,
+    compute_lean,
+    decide_outcome,
+    describe_cue,
+)
 from contrapose.tasks.statistics.means import mean
 
 LIMIT = 0.1
@@ -106,8 +112,8 @@ def _rows(rng: np.random.Generator, judge: Planted, cases: int, cue: str) -> pd.
     for own, coin in zip(kind, coins, strict=True):
         first, second = by_kind.get(int(own), ("AB"[coin[0]], "AB"[coin[1]]))
         said = ["choice" if choice else "tie" for choice in (first, second)]
-        outcome = outcome_of(first, second, said, identical=identical)
-        lean = lean_of(first, second, outcome, identical=identical)
+        outcome = decide_outcome(first, second, said, identical=identical)
+        lean = compute_lean(first, second, outcome, identical=identical)
         rows.append((cue, first, second, *said, outcome, lean))
     names = ["cue", "result", "swapped_result", "said", "swapped_said", "outcome", "lean"]
     return pd.DataFrame(rows, columns=names).assign(control=False)
@@ -138,7 +144,7 @@ def _claims(rng: np.random.Generator, planted: Mapping[str, Planted], others: Pl
     rules = Rules(min_pass_rate=0.0, max_error_share=0.0, gate="interval")
     decision = decide(Counts(len(rows), len(rows), len(rows), 0), known, rules)
     by_cue = {cue: [gate for gate in decision.gates if _is_of(gate["name"], cue)] for cue in CUES}
-    shown = {cue for cue, own in by_cue.items() if verdict_on(own, among=len(decision.gates)) == "sways the judge"}
+    shown = {cue for cue, own in by_cue.items() if describe_cue(own, among=len(decision.gates)) == "sways the judge"}
     return Claims(shown, decision.verdict)
 
 

@@ -20,8 +20,8 @@ from contrapose.tasks.core.registry import probe
 from contrapose.tasks.forecast.counting import Count
 from contrapose.tasks.forecast.deciding import BIAS, WIDE, Deciding, Groups, deciding
 from contrapose.tasks.forecast.early import Course, Expected, simulate_rates
-from contrapose.tasks.perturb.cases import out_of_reach
-from contrapose.tasks.probes.answers.answer_probe import LEAST_RIGHT, noticed_gate
+from contrapose.tasks.perturb.cases import explain_unreachable
+from contrapose.tasks.probes.answers.answer_probe import LEAST_RIGHT, compute_noticed_gate
 from contrapose.tasks.probes.edits.base import TextEdit
 from contrapose.tasks.probes.orders.two_orders import TwoOrders
 from contrapose.tasks.statistics.power import DISCORDANCE, IN_CLUSTER, IN_SAMPLE, POWER
@@ -141,7 +141,7 @@ class Decidable:
         for test, figures in self.tests.items():
             low, high = figures.reach.fails_up_to, figures.reach.passes_from
             if high is None:
-                problem = out_of_reach(figures.gate, figures.effective, level=self.level)
+                problem = explain_unreachable(figures.gate, figures.effective, level=self.level)
             else:
                 problem = f"true pass rates between {percent(low or 0.0)} and {percent(high)} may get no verdict"
             points = f"{100 * WIDE:.0f} points"
@@ -168,7 +168,7 @@ def _gate(preview: Preview) -> tuple[float, bool]:
     known = [len(sample.options) or np.nan for sample in samples if isinstance(sample, TextSample) and sample.answers]
     if not known or 2 * len(known) < len(samples):
         return plan.min_pass_rate, False
-    return (noticed_gate(np.array(known, dtype=float))[0] if own is None else own), True
+    return (compute_noticed_gate(np.array(known, dtype=float))[0] if own is None else own), True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

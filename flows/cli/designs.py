@@ -16,7 +16,7 @@ from contrapose.tasks.forecast.designs import RATE, Design, assumed_variances, c
 from contrapose.tasks.history.dataset import place
 from contrapose.tasks.history.queries import runs
 from contrapose.tasks.history.reading import read_history
-from contrapose.tasks.perturb.wordings import wordings_in
+from contrapose.tasks.perturb.wordings import count_wordings
 from contrapose.tasks.probes.prompt_settings import PromptSettings
 from contrapose.tasks.statistics.components import ASSUMED, LEAST_WORDINGS
 from contrapose.tasks.statistics.power import IN_SAMPLE
@@ -89,7 +89,7 @@ def forecast_wordings(config: RunConfig, previews: Sequence[Preview], *, wanted:
     forecasts = {}
     for preview in previews:
         plan, settings = preview.plan, preview.plan.probe_settings
-        count, per_sample = wordings_in(plan)
+        count, per_sample = count_wordings(plan)
         if count == 1 or not isinstance(settings, PromptSettings) or not preview.loaded.samples:
             continue
         measured = measured_variances(config, plan.test)

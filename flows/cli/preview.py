@@ -23,7 +23,7 @@ from contrapose.tasks.core.chats import chat_of
 from contrapose.tasks.core.records import Case, Likelihoods
 from contrapose.tasks.core.registry import find, probe, provider
 from contrapose.tasks.load.samples import Loaded, fair_order, load_samples
-from contrapose.tasks.perturb.cases import build_cases, drawn_besides
+from contrapose.tasks.perturb.cases import build_cases, draw_further_ids
 from contrapose.tasks.perturb.wordings import assign_wordings
 from contrapose.tasks.report.preview import PreviewTally, print_indented, sample_lines, section, sent_lines
 from contrapose.tasks.report.rows import is_file, left_out_rows, taken
@@ -81,7 +81,7 @@ class Preview:
         self.skips.clear()
         chosen = samples if positions is None else [samples[position] for position in positions]
         ids = (sample.id for sample in samples)
-        besides = drawn_besides(ids, self.plan, seed=self.seed, likelihoods=self.likelihoods)
+        besides = draw_further_ids(ids, self.plan, seed=self.seed, likelihoods=self.likelihoods)
         wordings = assign_wordings((sample.id for sample in samples), self.plan, seed=self.seed)
         for start in range(0, len(chosen), PORTION):
             portion = chosen[start : start + PORTION]

@@ -14,7 +14,7 @@ from contrapose.tasks.evaluate.gate import Counts, GateDecision, Rules, decide
 from contrapose.tasks.evaluate.noise import doubt_of
 from contrapose.tasks.evaluate.rates import AskedIn, GatedCases, Rate
 from contrapose.tasks.probes.prompt_settings import PromptSettings
-from contrapose.tasks.probes.values import gate_above, numbers
+from contrapose.tasks.probes.values import compute_gate_above, numbers
 from contrapose.tasks.statistics.components import LEAST_WORDINGS
 from contrapose.tasks.statistics.looks import Looks
 from contrapose.tasks.statistics.shares import LEVEL
@@ -53,7 +53,7 @@ def gated_cases(results: pd.DataFrame, plan: Plan, looks: Looks) -> tuple[pd.Dat
     wanted, by_options = plan.min_pass_rate, cases["scorer"].ne("embedding").all()
     if chance is not None and wanted <= chance and plan.gate_basis != SET and by_options:
         # A default gate that a guess among options would reach is raised above it.
-        wanted = gate_above(chance)
+        wanted = compute_gate_above(chance)
     documented = GatedCases(
         "pass_rate", wanted, chance, ~results["control"].to_numpy(dtype=bool), met, constant=constant
     )

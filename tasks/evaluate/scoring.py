@@ -19,7 +19,7 @@ from contrapose.tasks.core.reply_outcomes import EXPLAINED
 from contrapose.tasks.language.replies.cut_off import is_thought_alone
 from contrapose.tasks.probes.answers.settings import DOCUMENTED, LEAST_CONTROLS, Thresholds
 from contrapose.tasks.probes.base import Embed, Probe, letters, unscored_score
-from contrapose.tasks.probes.reader_questions import CHECKS, made_up, share_of
+from contrapose.tasks.probes.reader_questions import CHECKS, count_made_up, make_up_reply
 from contrapose.tasks.tables.columnar import from_arrow, garbage_collection_paused
 from contrapose.tasks.tables.results import result_table
 from contrapose.tasks.tables.table import Table, batches
@@ -117,7 +117,7 @@ def follow_ups(portions: Iterable[Sequence[Trial]], plan: Plan, *, embed: Embed)
         yield from (question for question in questions if question.known is None)
         checks = [question for question in questions if question.known is not None]
         known = sample_questions([*known, *checks], CHECKS)
-        invented = sample_questions([*invented, *_made_up(trials, chosen, checks)], share_of(CHECKS))
+        invented = sample_questions([*invented, *_made_up(trials, chosen, checks)], count_made_up(CHECKS))
     yield from known
     yield from invented
 
@@ -135,7 +135,7 @@ def _made_up(trials: Iterable[Trial], chosen: Probe, checks: Iterable[FollowUp])
         by_letter = dict(zip(letters(len(case.options)), case.options, strict=True))
         own = by_letter.get(read.get(case.id) or "", "")
         right = case.options[:1] if chosen.right_first else case.answers
-        if (question := made_up(case, avoided=right or (own,))) is not None:
+        if (question := make_up_reply(case, avoided=right or (own,))) is not None:
             yield question
 
 

@@ -30,7 +30,7 @@ from contrapose.tasks.evaluate.noise import noise_estimates
 from contrapose.tasks.evaluate.passages import passage_summary
 from contrapose.tasks.evaluate.rates import AskedIn
 from contrapose.tasks.probes.base import Measure, Probe
-from contrapose.tasks.probes.choices import mass_figures
+from contrapose.tasks.probes.choices import compute_mass_figures
 from contrapose.tasks.probes.known_errors import READ_BY
 from contrapose.tasks.statistics.components import Components, components, widened
 from contrapose.tasks.statistics.families import benjamini_hochberg
@@ -154,7 +154,7 @@ def measure_results(
 
     estimated = {**estimates(measures(), answered, asked=asked), **noise_estimates(answered, chosen)}
     unscored = {} if scored else nothing
-    figures = {**chosen.summarise(cases_of(answered)), **mass_figures(cases_of(answered)), **unscored}
+    figures = {**chosen.summarise(cases_of(answered)), **compute_mass_figures(cases_of(answered)), **unscored}
     values = {**figures, **{name: estimate["value"] for name, estimate in estimated.items()}}
     return MeasuredFigures(
         figures={name: None if value is None or not math.isfinite(value) else value for name, value in values.items()},

@@ -19,7 +19,7 @@ from contrapose.tasks.evaluate.gate import Rules
 from contrapose.tasks.evaluate.reruns import Reruns, simulate_reruns
 from contrapose.tasks.evaluate.scoring import calibrate_plan, controls_in, follow_ups, score_trials
 from contrapose.tasks.evaluate.summarise import summarise
-from contrapose.tasks.probes.answers.answer_probe import form_of_text
+from contrapose.tasks.probes.answers.answer_probe import classify_text_form
 from contrapose.tasks.tables.columnar import split_batches
 from contrapose.tasks.tables.passages import COMPARED, came_with_passages, tells_of_passages
 from contrapose.tasks.tables.results import figure_columns, schema_for
@@ -180,7 +180,7 @@ def kinds_of(cases: Table) -> dict[str, tuple[int, int]]:
             # All cases of a sample stand together.
             if control or sample == last:
                 continue
-            last, kind = sample, form_of_text(text).replace("true or false", "question")
+            last, kind = sample, classify_text_form(text).replace("true or false", "question")
             all_[kind] += 1
             asked[kind] += reason is None
     return {kind: (asked[kind], count) for kind, count in all_.most_common()}

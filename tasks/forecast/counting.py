@@ -9,7 +9,7 @@ from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.infer.ask import Answers, list_extras, list_fallbacks, list_losses, list_questions, resolve_case
 from contrapose.tasks.probes import reader_questions
-from contrapose.tasks.probes.reader_questions import CHECKS, MOST_CHARACTERS, share_of
+from contrapose.tasks.probes.reader_questions import CHECKS, MOST_CHARACTERS, count_made_up
 
 LookUp = Callable[[Sequence[Question]], Answers]
 
@@ -100,7 +100,7 @@ class Counter:
             cases = [case for case in portion if case.skip_reason is None]
             first = list_questions(cases, form=self.form)
             answers, count = self.look_up(first), counts[-1]
-            if len(samples) < share_of(CHECKS):
+            if len(samples) < count_made_up(CHECKS):
                 samples.update(case.sample_id for case in cases if case.options)
             if asks_back:
                 about |= self._count_reader_questions(cases)
@@ -125,7 +125,7 @@ class Counter:
             counts.append(count)
         self._seen |= own
         self.tests[test] = counts[-1]
-        checks = min(share_of(CHECKS), len(samples))
+        checks = min(count_made_up(CHECKS), len(samples))
         self.asked_back.add(test, about | _count_checks(test, checks, about))
         further = {name: count for name, count in replies.items() if name not in own}
         self.instead.add(test, further | _count_checks(test, checks if asks_back_instead else 0, further))
@@ -157,7 +157,7 @@ class Counter:
         quoted = min(self.longest_reply, reader_questions.QUOTED_FIRST + reader_questions.QUOTED_LAST)
         return {
             hash(("about", question)): Count(
-                questions=1, characters=len(reader_questions.question("", case.options)) + quoted, replies=1
+                questions=1, characters=len(reader_questions.write_question("", case.options)) + quoted, replies=1
             )
             for case in cases
             if case.options and case.asks == "generate"

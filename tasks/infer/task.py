@@ -28,7 +28,7 @@ from contrapose.tasks.infer.meter import Meter, current_meter, show_work, use_me
 from contrapose.tasks.infer.team import TeamBudget, report_progress
 from contrapose.tasks.infer.thoughts import has_unopened_thoughts, mark_if_cut_off
 from contrapose.tasks.language.replies.cut_off import is_thought_alone
-from contrapose.tasks.probes.reader_questions import agreement
+from contrapose.tasks.probes.reader_questions import count_agreed
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.engine import identity_of_store
 from contrapose.tasks.tables.table import Table, read, read_rows, write
@@ -178,8 +178,8 @@ def ask_reader_model(
     return {
         **asked,
         "answered": len(said),
-        "read": agreement(cases, said),
-        "made_up": agreement(cases, said, made_up=True),
+        "read": count_agreed(cases, said),
+        "made_up": count_agreed(cases, said, made_up=True),
     }
 
 

@@ -1,1 +1,1 @@
-"""Stage: perturb. Samples in, cases out."""
+"""The perturb stage: make cases from samples."""

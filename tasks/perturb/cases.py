@@ -1,4 +1,4 @@
-"""Make cases from samples with one probe."""
+"""Make the cases of one test from samples, and check that its gate can be missed and reached."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Case, Likelihoods, Sample
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.perturb.wordings import Assigned, preferred_wordings, wordings_in
-from contrapose.tasks.probes.base import rng_for
+from contrapose.tasks.perturb.wordings import Assigned, count_wordings, order_wordings
+from contrapose.tasks.probes.base import make_sample_rng
 from contrapose.tasks.probes.prompt_settings import PromptSettings
 from contrapose.tasks.probes.values import numbers
 from contrapose.tasks.statistics.power import highest
@@ -33,7 +33,7 @@ def build_cases(
     besides: frozenset[str] = frozenset(),
     wordings: Assigned | None = None,
 ) -> Iterator[Case]:
-    """Yield the cases of every sample, one after the other; those that cannot be perturbed carry their reason.
+    """Yield the cases of every sample; a sample that cannot be changed gets a case with the reason.
 
     A case depends on the seed, the sample and the probe alone. Where the plan asks for several replies, a case whose
     replies are generated is followed by its repeats. A control, where the plan wants them, follows the cases of its
@@ -43,19 +43,19 @@ def build_cases(
     wording of a sample has cases of its own, and a control.
     """
     chosen, settings = probe(plan.test), plan.probe_settings
-    count, share = wordings_in(plan)
+    count, share = count_wordings(plan)
 
     def wordings_of(sample: Sample) -> Sequence[int | None]:
         if count == 1:
             return (None,)
-        return (wordings or {}).get(sample.id) or sorted(preferred_wordings(sample.id, plan, seed=seed)[:share])
+        return (wordings or {}).get(sample.id) or sorted(order_wordings(sample.id, plan, seed=seed)[:share])
 
     for sample in samples:
         for place, number in enumerate(wordings_of(sample)):
             worded = settings
             if number is not None and isinstance(settings, PromptSettings):
                 worded = settings.in_wording(number)
-            rng = rng_for(seed, sample.id, plan.test)
+            rng = make_sample_rng(seed, sample.id, plan.test)
             cases = chosen.cases(sample, worded, rng=rng, likelihoods=likelihoods)
             asked = next((case for case in cases if case.skip_reason is None), None)
             if asked is not None and sample.id in besides and place == 0:
@@ -66,7 +66,7 @@ def build_cases(
                 cases = [further if case is asked else case for case in cases]
             yield from repeat_cases(_name_wording(cases, number), plan.repeats)
             if plan.control and asked is not None:
-                control_rng = rng_for(seed, sample.id, f"{plan.test}/control")
+                control_rng = make_sample_rng(seed, sample.id, f"{plan.test}/control")
                 twin = chosen.control(asked, sample, worded, rng=control_rng)
                 yield from repeat_cases(_name_wording(() if twin is None else (twin,), number), plan.repeats)
             if asked is None:
@@ -75,13 +75,13 @@ def build_cases(
 
 
 def _name_wording(cases: Iterable[Case], number: int | None) -> Iterator[Case]:
-    """Yield cases with their wording, which is part of their ids where there are several."""
+    """Yield the cases with the number of their wording in id and field; unchanged if `number` is None."""
     for case in cases:
         yield case if number is None else replace(case, id=f"{case.id}/w{number}", wording=number)
 
 
-def drawn_besides(ids: Iterable[str], plan: Plan, *, seed: int, likelihoods: Likelihoods) -> frozenset[str]:
-    """Return the ids of the samples that are asked a further question: those with the least hashes, in any order."""
+def draw_further_ids(ids: Iterable[str], plan: Plan, *, seed: int, likelihoods: Likelihoods) -> frozenset[str]:
+    """Return the ids of the samples that get one more question: those with the lowest hashes."""
     count = plan.probe_settings.answers_in_words(likelihoods) or plan.noise
     if not count:
         return frozenset()
@@ -93,7 +93,7 @@ def drawn_besides(ids: Iterable[str], plan: Plan, *, seed: int, likelihoods: Lik
 
 
 def repeat_cases(cases: Iterable[Case], times: int) -> Iterator[Case]:
-    """The cases, each as often as asked for; one that is skipped, or read by likelihood, has no replies that differ."""
+    """Yield each case `times` times; once if it is skipped or read by likelihood, because replies cannot differ."""
     for case in cases:
         yield case
         sampled = case.asks == "generate" and case.skip_reason is None
@@ -104,8 +104,8 @@ def repeat_cases(cases: Iterable[Case], times: int) -> Iterator[Case]:
 COLUMNS = ["chance", "control", "skip_reason"]
 
 
-def out_of_reach(gate: float, cases: int, *, level: float) -> str:
-    """Return the sentence on a gate that so many cases cannot show even if all pass; empty where they can."""
+def explain_unreachable(gate: float, cases: int, *, level: float) -> str:
+    """Return a sentence if the gate cannot be shown even if all these cases pass; otherwise an empty text."""
     most = highest(cases, level=level)
     if gate <= most:
         return ""
@@ -113,16 +113,16 @@ def out_of_reach(gate: float, cases: int, *, level: float) -> str:
     return f"no result can pass the gate {wanted}: even {cases:,} of {cases:,} prove at most {shown}"
 
 
-def asked_in(cases: Table) -> int:
-    """Return the number of cases that are asked, without controls."""
+def count_asked(cases: Table) -> int:
+    """Return how many cases are sent to the model, without controls."""
     parts = batches(cases, columns=COLUMNS)
     return sum(
         int(pc.sum(pc.and_(pc.is_null(part["skip_reason"]), pc.invert(part["control"]))).as_py() or 0) for part in parts
     )
 
 
-def refuse_guessable(plan: Plan, cases: Table) -> None:
-    """Raise ConfigError for a least pass rate that a guessing model reaches, unless controls show who guesses.
+def refuse_guessable_gate(plan: Plan, cases: Table) -> None:
+    """Raise ConfigError if random guessing reaches the gate of the pass rate, unless controls reveal guessing.
 
     A gate of zero asks for nothing, and is let through.
     """
@@ -130,7 +130,7 @@ def refuse_guessable(plan: Plan, cases: Table) -> None:
     controlled = chosen.shows_guessing(plan.probe_settings)
     if plan.control and controlled:
         return
-    chance = chance_of(cases)
+    chance = compute_mean_chance(cases)
     if chance is None or not 0 < plan.min_pass_rate <= chance:
         return
     guessed, gate = distinct_percentages(chance, plan.min_pass_rate)
@@ -142,8 +142,8 @@ def refuse_guessable(plan: Plan, cases: Table) -> None:
     )
 
 
-def chance_of(cases: Table) -> float | None:
-    """Mean pass rate of a guesser over the cases that are asked; None where one of them cannot be guessed."""
+def compute_mean_chance(cases: Table) -> float | None:
+    """Return the mean pass rate of random guessing over the asked cases; None if one of them cannot be guessed."""
     asked = pa.concat_tables(
         part.filter(pc.and_(pc.is_null(part["skip_reason"]), pc.invert(part["control"])))
         for part in batches(cases, columns=COLUMNS)

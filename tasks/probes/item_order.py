@@ -1,4 +1,4 @@
-"""item_order: the items of a list in the prompt change places; does the answer stay?"""
+"""The test item_order: change the order of a list in the prompt; the answer should stay."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from contrapose.tasks.probes.base import (
     letter_options,
 )
 from contrapose.tasks.probes.choices import right_rate
-from contrapose.tasks.probes.orders.item_places import ItemFigures, Order, details_of, place_columns
-from contrapose.tasks.probes.own_prompt import default_prompt, render_prompt
-from contrapose.tasks.probes.prompt_settings import refuse_hidden, refuse_unlabelled
+from contrapose.tasks.probes.orders.item_places import ItemFigures, Order, make_place_columns, make_place_details
+from contrapose.tasks.probes.own_prompt import render_built_in, render_prompt
+from contrapose.tasks.probes.prompt_settings import refuse_hidden_parts, refuse_unlabelled_options
 from contrapose.tasks.probes.values import numbers
 
 DRAWN = 3
@@ -45,7 +45,7 @@ HALF = 0.5
 
 
 class ItemOrderSettings(AnswerSettings):
-    """Settings of item_order: the orders that are asked, how the list is written, and the prompt around it."""
+    """Settings of item_order: the orders to ask, the form of the list, and the prompt around it."""
 
     of_scoring: ClassVar[frozenset[str]] = AnswerSettings.of_scoring | {"min_right_rate"}
     variables: ClassVar[tuple[str, ...]] = ("items", "text", "context", "options")
@@ -102,7 +102,7 @@ class ItemOrderSettings(AnswerSettings):
 
     @property
     def asks_openly(self) -> bool:
-        """Return whether options are left out, because a prompt of one's own does not show them."""
+        """Return whether your own prompt does not show the options, so that they are left out."""
         if self.prompt is None:
             return False
         shown = {"items": "1. x\n2. y", "text": "Which?", "context": ""}
@@ -110,12 +110,12 @@ class ItemOrderSettings(AnswerSettings):
         return some == render_prompt(self.prompt, {**shown, "options": ""}, where="prompt")
 
     def embeds(self, likelihoods: Likelihoods) -> Embeds:
-        """Return `all` where no options are shown, and otherwise as the comparison needs it."""
+        """Return `all` if no options are shown; otherwise what the comparison needs."""
         needed = super().embeds(likelihoods)
         return "all" if needed == "without_options" and self.asks_openly else needed
 
-    def orders_of(self, count: int, rng: random.Random) -> list[Order]:
-        """Return the orders in which a list is asked besides the given one, none of them twice."""
+    def list_orders(self, count: int, rng: random.Random) -> list[Order]:
+        """Return the further orders in which a list is asked, without duplicates."""
         if self.orders == "cyclic":
             return [(*range(by, count), *range(by)) for by in range(1, count)]
         most = min(self.count or DRAWN, math.factorial(count) - 1)
@@ -128,7 +128,7 @@ class ItemOrderSettings(AnswerSettings):
         return list(drawn_orders)
 
     def join_items(self, items: Sequence[str]) -> str:
-        """Return items as people and models read them.
+        """Return the items as the text of a list, in the chosen form.
 
         In lines an item stays on its own, since a line break could pose as the next item; in paragraphs it has no
         blank line, for the same reason.
@@ -143,7 +143,7 @@ class ItemOrderSettings(AnswerSettings):
 
 
 class ItemOrder(ItemFigures):
-    """Ask a question about a list in other orders of its items.
+    """Ask a question about a list with its items in other orders.
 
     Over all cyclic orders each item stands once at each place, so that a model that reads the list answers as often
     from the first place as from any other.
@@ -166,10 +166,10 @@ class ItemOrder(ItemFigures):
     def cases(
         self, sample: ItemSample, settings: ItemOrderSettings, *, rng: random.Random, likelihoods: Likelihoods
     ) -> Sequence[Case]:
-        """Compare the given order with each of the others that the settings ask for."""
+        """Return a case for each further order, to compare it with the given order."""
         sample = replace(sample, options=()) if settings.asks_openly else sample
         labels = settings.first_labels(len(sample.options))
-        refuse_unlabelled(len(sample.options), labels, where=f"{self.where}.labels, sample {sample.id}")
+        refuse_unlabelled_options(len(sample.options), labels, where=f"{self.where}.labels, sample {sample.id}")
         fields = self.scoring_fields(sample, settings, likelihoods)
         reason = _skip_reason(sample) or ("no_options" if fields["scorer"] == "choice" and not sample.options else None)
         base = self.case(
@@ -186,7 +186,7 @@ class ItemOrder(ItemFigures):
         if reason:
             return [base]
         cases = []
-        for number, order in enumerate(settings.orders_of(len(sample.items), rng), start=1):
+        for number, order in enumerate(settings.list_orders(len(sample.items), rng), start=1):
             moved = replace(sample, items=tuple(sample.items[place] for place in order))
             prompt = self._prompt(moved, settings)
             if prompt == base.original_prompt:
@@ -196,7 +196,7 @@ class ItemOrder(ItemFigures):
                     remedy="Add {{ items }} to the template, without filters.",
                     where=f"{self.where}.prompt",
                 )
-            shown, details = f"{settings.join_items(moved.items)}\n\n{sample.text}", details_of(sample, order)
+            shown, details = f"{settings.join_items(moved.items)}\n\n{sample.text}", make_place_details(sample, order)
             changed = replace(base, id=f"{base.id}/{number}", perturbed=shown, perturbed_prompt=prompt)
             cases.append(replace(changed, confidence="high", details={**base.details, **details}))
         return cases
@@ -204,8 +204,8 @@ class ItemOrder(ItemFigures):
     def control(
         self, case: Case, sample: ItemSample, settings: ItemOrderSettings, *, rng: random.Random
     ) -> Case | None:
-        """Introduce the same order in other words; None where a prompt of one's own has no other words."""
-        own = introduction_in(settings.wording)
+        """Return a control: the same order with another introduction; None if your own prompt has no other wording."""
+        own = choose_introduction(settings.wording)
         words = rng.choice([other for other in (INTRODUCTION, *OTHER_WORDS) if other != own])
         before, after = (f"{said}\n\n{case.original}" for said in (own, words))
         if settings.prompt is not None:
@@ -216,39 +216,39 @@ class ItemOrder(ItemFigures):
             return None
         if settings.prompt is not None:
             before, after = case.original_prompt, prompt
-        details = {**case.details, **details_of(asked, tuple(range(len(sample.items))))}
+        details = {**case.details, **make_place_details(asked, tuple(range(len(sample.items))))}
         return control_of(replace(case, original=before), perturbed=after, prompt=prompt, details=details)
 
     def _prompt(self, sample: ItemSample, settings: ItemOrderSettings, *, introduction: str | None = None) -> str:
-        """Return the prompt about a sample with its items in their order, by the suite's own template if it has one."""
+        """Return the prompt with the items in this order, from the suite's template if it has one."""
         shown = {"items": settings.join_items(sample.items), "context": (sample.context or "").strip()}
         if settings.prompt is None:
             block = letter_options(sample.options) if sample.options else ""
-            said = introduction or introduction_in(settings.wording)
+            said = introduction or choose_introduction(settings.wording)
             own = {"introduction": said, "text": sample.text, "options": block}
-            return default_prompt("item_order", shown | own, wording=settings.wording, where=self.where)
+            return render_built_in("item_order", shown | own, wording=settings.wording, where=self.where)
         where = f"{self.where}.prompt"
-        refuse_hidden(sample, settings.prompt, names=("context",), where=f"{where}, sample {sample.id}")
+        refuse_hidden_parts(sample, settings.prompt, names=("context",), where=f"{where}, sample {sample.id}")
         options = label_options(sample.options, settings.first_labels(len(sample.options)))
         return render_prompt(settings.prompt, shown | {"text": sample.text.strip(), "options": options}, where=where)
 
     def score(self, trials: Sequence[Trial], settings: ItemOrderSettings, *, embed: Embed) -> list[Score]:
-        """Score each trial by its case's scorer; it passes when the answer stayed."""
+        """Score each trial with the scorer of its case; it passes if the answer stayed."""
         scores = super().score(trials, settings, embed=embed)
         return [
-            replace(score, columns={**score.columns, **place_columns(trial, score.columns)})
+            replace(score, columns={**score.columns, **make_place_columns(trial, score.columns)})
             for trial, score in zip(trials, scores, strict=True)
         ]
 
     def criteria(self, results: pd.DataFrame, settings: ItemOrderSettings) -> Sequence[Criterion]:
-        """Return the rate of answers that stay and are right: a model that always says the same stays too."""
+        """Return the gate on answers that stay and are right, because a constant answer also stays."""
         right = numbers(results["right_before"]), numbers(results["right_after"])
         kept = 1 - numbers(results["answer_changed"])
         return right_rate(results, kept, *right, wanted=settings.min_right_rate, least=HALF)
 
 
-def introduction_in(wording: int) -> str:
-    """Return what introduces a list in one of our own wordings, by number from 1."""
+def choose_introduction(wording: int) -> str:
+    """Return the sentence before the list, in one of our own wordings, by number from 1."""
     return (INTRODUCTION, *OTHER_WORDS)[(wording - 1) % (1 + len(OTHER_WORDS))]
 
 

@@ -1,4 +1,4 @@
-"""judge_order: two answers stand as A and B, then swapped; does the verdict stay, and do people agree with it?"""
+"""The test judge_order: a judge compares two answers in both orders; its verdict should stay and match people's."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from contrapose.tasks.core.records import READ_BY, AnswerPair, Case, Likelihoods
 from contrapose.tasks.probes.base import Column, Criterion, Proportion, Value
 from contrapose.tasks.probes.orders import two_figures
 from contrapose.tasks.probes.orders.judge_figures import JudgeFigures
-from contrapose.tasks.probes.orders.two_orders import ComparedTexts, Read, TwoOrdersSettings, verdict_of
-from contrapose.tasks.probes.orders.verdicts import AsksJudge, VerdictSettings, kind_of_reply
+from contrapose.tasks.probes.orders.two_orders import ComparedTexts, ReadReplies, TwoOrdersSettings, name_choice
+from contrapose.tasks.probes.orders.verdicts import JudgeProbe, VerdictSettings, classify_reply
 
 
 class JudgeOrderSettings(VerdictSettings, TwoOrdersSettings):
@@ -35,12 +35,12 @@ class JudgeOrderSettings(VerdictSettings, TwoOrdersSettings):
     )
 
     def with_gate(self, gate: float) -> Self:
-        """Return the settings with a gate that was set for the pass rate; it is that of right verdicts, too."""
+        """Return the settings with this gate for the pass rate, and for right verdicts."""
         return self if self.min_right_rate is not None else self.model_copy(update={"min_right_rate": gate})
 
 
-class JudgeOrder(JudgeFigures, AsksJudge):
-    """Ask a judge which of two answers is better, in both orders; people may have said which one is."""
+class JudgeOrder(JudgeFigures, JudgeProbe):
+    """Ask a judge which of two answers is better, in both orders; the data may hold the preference of people."""
 
     name: ClassVar[str] = "judge_order"
     version: ClassVar[str] = "4"
@@ -90,7 +90,7 @@ class JudgeOrder(JudgeFigures, AsksJudge):
     passing: ClassVar[tuple[str, ...]] = ("AB", "BA", "tied")
 
     def comparison(self, sample: AnswerPair) -> ComparedTexts:
-        """Return the answer that people prefer, and the other one; without such an answer, both in their order."""
+        """Return the answer that people prefer, then the other; without a preference, both in their order."""
         texts, writers = (sample.first, sample.second), (sample.first_by, sample.second_by)
         names, label = ("better", "worse"), "better"
         if sample.winner == "second":
@@ -108,7 +108,7 @@ class JudgeOrder(JudgeFigures, AsksJudge):
     def cases(
         self, sample: AnswerPair, settings: Any, *, rng: random.Random, likelihoods: Likelihoods
     ) -> Sequence[Case]:
-        """Make a prompt with each answer first. What people prefer stands first in the unchanged one."""
+        """Return a case with each answer first once; the unchanged prompt starts with the one that people prefer."""
         cases = super().cases(sample, settings, rng=rng, likelihoods=likelihoods)
         # In a tie either answer will do: the row still says that it has a label.
         liked = {None: 0, "tie": 2}.get(sample.winner, 1)
@@ -121,32 +121,32 @@ class JudgeOrder(JudgeFigures, AsksJudge):
             for case in cases
         ]
 
-    def outcome(self, trial: Trial, read: Read, settings: JudgeOrderSettings) -> str:
-        """Return both choices, `tied` or `tied_once`, or why there are not two verdicts: `refused` or `unparsed`.
+    def outcome(self, trial: Trial, read: ReadReplies, settings: JudgeOrderSettings) -> str:
+        """Return both choices such as `AB`, `tied` or `tied_once`; without two verdicts `refused` or `unparsed`.
 
         An empty reply is open: it may be a judge that was given too few tokens.
         """
-        if "refusal" in (kind_of_reply(trial.expected, read.first), kind_of_reply(trial.actual, read.second)):
+        if "refusal" in (classify_reply(trial.expected, read.first), classify_reply(trial.actual, read.second)):
             return "refused"
-        first, second = verdict_of(read.first), verdict_of(read.second)
+        first, second = name_choice(read.first), name_choice(read.second)
         if first is None or second is None:
             return "unparsed"
         ties = (first, second).count("tie")
         return f"{first}{second}" if ties == 0 else "tied" if ties == 2 else "tied_once"
 
     def explain(self, outcome: str, trial: Trial) -> str | None:
-        """Return the sentence for an outcome; of answers without a preference, none is called better."""
+        """Return the sentence for an outcome; without a preference of people, it calls neither answer better."""
         if outcome in ("AB", "BA") and trial.case.details.get("preferred") != "better":
             return "The same answer was chosen in both orders."
         return super().explain(outcome, trial)
 
-    def score_case(self, trial: Trial, read: Read, settings: JudgeOrderSettings) -> Score:
-        """Score a pair, with what each reply says and whose answer the better one is: none where neither is better."""
+    def score_case(self, trial: Trial, read: ReadReplies, settings: JudgeOrderSettings) -> Score:
+        """Score a pair; columns hold what each reply says, and who wrote the better answer (if one is better)."""
         score, details, writer = super().score_case(trial, read, settings), trial.case.details, settings.writer
         own = [writer is not None and details.get(name) == writer for name in ("better_by", "worse_by")]
         columns: dict[str, Value] = {
-            "said": kind_of_reply(trial.expected, read.first),
-            "swapped_said": kind_of_reply(trial.actual, read.second),
+            "said": classify_reply(trial.expected, read.first),
+            "swapped_said": classify_reply(trial.actual, read.second),
             "right_is_own": own[0] if own[0] != own[1] else None,
         }
         if details.get("preferred") != "better":
@@ -154,9 +154,9 @@ class JudgeOrder(JudgeFigures, AsksJudge):
         return replace(score, columns={**score.columns, **columns})
 
     def chance(self, settings: JudgeOrderSettings) -> float:
-        """Return the probability of any one verdict of a guesser."""
+        """Return the probability of each verdict under random guessing."""
         return 1 / 3 if settings.takes_tie else 1 / 2
 
     def criteria(self, results: pd.DataFrame, settings: JudgeOrderSettings) -> Sequence[Criterion]:
-        """Return the gate on right verdicts; none where no pair has a label."""
+        """Return the gate on right verdicts; empty if no pair has a label."""
         return self.right_rate(results, wanted=settings.min_right_rate, takes_tie=settings.takes_tie)

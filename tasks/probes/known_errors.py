@@ -1,4 +1,4 @@
-"""Steps of reading a choice, and the measured errors of the rules, by letter."""
+"""The steps that read a choice from a reply, and the measured errors of the rules, by letter."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ UNREAD = "unread"
 READ_BY = "read_by_"
 
 
-def step_figures(columns: Iterable[pd.Series]) -> dict[str, float]:
-    """Return the share of every step that read something, `read_by_<step>`, and of `unread` replies: they add up to 1.
+def measure_steps(columns: Iterable[pd.Series]) -> dict[str, float]:
+    """Return the share of replies that each step read (`read_by_<step>`), and of `unread` ones; the sum is 1.
 
     The columns hold the step of one reply a row; missing, or `unparsed`, where nothing decided.
     """
@@ -45,8 +45,8 @@ def step_figures(columns: Iterable[pd.Series]) -> dict[str, float]:
     return {**shares, UNREAD: counted[UNREAD] / replies}
 
 
-def step_shares(figures: Mapping[str, float | int | None]) -> dict[str, float]:
-    """Return a test's shares of the steps, by names for people, then of the unread; empty without any."""
+def name_step_shares(figures: Mapping[str, float | int | None]) -> dict[str, float]:
+    """Return the shares of the steps under plain names, then of unread replies; empty if there are none."""
     named = {name.removeprefix(READ_BY): value for name, value in figures.items() if name.startswith(READ_BY)}
     shares = {STEPS.get(step, step): float(value) for step, value in named.items() if value is not None}
     unread = figures.get(UNREAD)
@@ -54,8 +54,8 @@ def step_shares(figures: Mapping[str, float | int | None]) -> dict[str, float]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KnownError:
-    """How replies that choose one letter, or none, were read."""
+class LetterErrors:
+    """Errors of the rules on replies that choose one letter, or none."""
 
     letter: str
     """The letter that the replies choose, by the label; `none` where they choose none."""
@@ -67,58 +67,58 @@ class KnownError:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
-    """The reader's error on one set of replies."""
+class MeasuredErrors:
+    """Measured errors of the rules on one set of replies."""
 
     source: str
     """What the replies are, and who labelled them."""
     date: str
     """When it was measured, as year-month-day."""
-    by_letter: tuple[KnownError, ...]
+    by_letter: tuple[LetterErrors, ...]
     by: str = "the rules"
     """What read them, for people."""
     steps: Sequence[str] = BY_RULES
     """Steps of reading that it is about."""
 
 
-EXPLAINED = Measured(
+EXPLAINED = MeasuredErrors(
     source="LLMBar (Zeng et al., ICLR 2024, MIT), the half used for tuning: replies of six models that explain their"
     " choice, with 'Summary A' in the place of 'Output (a)', against the letter that the authors' pattern read",
     date="2026-11-28",
     by_letter=(
-        KnownError(letter="A", replies=1571, missed=2, misread=0),
-        KnownError(letter="B", replies=649, missed=2, misread=0),
+        LetterErrors(letter="A", replies=1571, missed=2, misread=0),
+        LetterErrors(letter="B", replies=649, missed=2, misread=0),
     ),
 )
-BARE = Measured(
+BARE = MeasuredErrors(
     source="the same judges' replies of at most 40 characters, such as 'Summary A is better.'",
     date="2026-11-22",
     by_letter=(
-        KnownError(letter="A", replies=8424, missed=0, misread=0),
-        KnownError(letter="B", replies=5239, missed=0, misread=0),
+        LetterErrors(letter="A", replies=8424, missed=0, misread=0),
+        LetterErrors(letter="B", replies=5239, missed=0, misread=0),
     ),
 )
-WITH_OPTIONS = Measured(
+WITH_OPTIONS = MeasuredErrors(
     source="replies to questions with options, written by us in the style of chat models before the rules; one half "
     "was looked at while they were made",
     date="2026-11-28",
     by_letter=(
-        KnownError(letter="A", replies=140, missed=2, misread=0),
-        KnownError(letter="B", replies=128, missed=0, misread=0),
-        KnownError(letter="C", replies=130, missed=1, misread=0),
-        KnownError(letter="D", replies=124, missed=0, misread=0),
+        LetterErrors(letter="A", replies=140, missed=2, misread=0),
+        LetterErrors(letter="B", replies=128, missed=0, misread=0),
+        LetterErrors(letter="C", replies=130, missed=1, misread=0),
+        LetterErrors(letter="D", replies=124, missed=0, misread=0),
     ),
 )
-IN_OTHER_WORDS = Measured(
+IN_OTHER_WORDS = MeasuredErrors(
     source="180 short replies that restate one of 60 pairs of summaries in other words, or neither, in both orders, "
     "written for this by an author who knew neither the rules nor the thresholds",
     date="2026-11-22",
     by="embeddings",
     steps=("embedding",),
     by_letter=(
-        KnownError(letter="A", replies=120, missed=88, misread=0),
-        KnownError(letter="B", replies=120, missed=88, misread=0),
-        KnownError(letter="none", replies=120, missed=0, misread=4),
+        LetterErrors(letter="A", replies=120, missed=88, misread=0),
+        LetterErrors(letter="B", replies=120, missed=88, misread=0),
+        LetterErrors(letter="none", replies=120, missed=0, misread=4),
     ),
 )
 OF_TWO = (EXPLAINED, BARE, IN_OTHER_WORDS)

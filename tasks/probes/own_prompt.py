@@ -1,4 +1,4 @@
-"""Prompts as templates, a suite's own or ours, and how the replies to a suite's own name what they choose."""
+"""Check and render prompt templates, a suite's own or ours, and find the labels of a suite's prompt in replies."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from contrapose.tasks.language.replies.spoken import spoken_text
 from contrapose.tasks.probes.base import letters
 
 LONGEST_REPLY = 200_000
-"""Characters of a reply in which a field is looked for; of a longer one nothing is read."""
+"""Most characters of a reply in which a field is searched; nothing is read from a longer one."""
 LONGEST_PATH = 200
-"""Characters of the path of a field."""
+"""Most characters in the path of a field."""
 MOST_STEPS = 10
-"""Names in such a path."""
+"""Most names in such a path."""
 
 _BEGINS = re.compile(r"""\{(?=\s*["'}])""")
-"""Where an object begins; a brace before anything else belongs to the text."""
+"""The beginning of an object; a brace before anything else is part of the text."""
 _PARTS = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
-"""Braces, and texts, whose braces do not count: they show where an object ends that is not JSON after all."""
+"""Braces and quoted texts: they show the end of an object that is not valid JSON."""
 
 
 def check_field(path: str) -> None:
-    """Raise ValueError for a path that leads nowhere."""
+    """Raise ValueError if the path of a JSON field is too long or has an empty name."""
     steps = path.split(".")
     if len(path) > LONGEST_PATH or len(steps) > MOST_STEPS:
         observed = f"a path of {len(path):,} characters and {len(steps):,} names"
@@ -40,8 +40,8 @@ def check_field(path: str) -> None:
         raise ValueError(f"path {path!r} with an empty name; expected names of fields, parted by points")
 
 
-def field_in(reply: str, path: str) -> str | None:
-    """Return what a field of the reply says: a text, a number as it is written, or `true` and `false`.
+def read_field(reply: str, path: str) -> str | None:
+    """Return the value of a JSON field in a reply as text: a text, a number as written, `true` or `false`; else None.
 
     Where several objects hold the field, the last one counts: a reply may quote the form that it was asked for. None
     where no object holds it, the last object is broken or names the field twice, the field holds anything else, or
@@ -51,7 +51,7 @@ def field_in(reply: str, path: str) -> str | None:
         return None
     field: str | None = None
     last = -1
-    for value, start, end in _objects(reply):
+    for value, start, end in _yield_objects(reply):
         for step in path.split(".") if value is not None else ():
             if not isinstance(value, Mapping) or step not in value:
                 break
@@ -66,10 +66,10 @@ def field_in(reply: str, path: str) -> str | None:
     return field
 
 
-def _objects(text: str) -> Iterator[tuple[Any, int, int]]:
-    """Yield each outer object with its start and end, None for a broken one; each sign is read twice at most."""
+def _yield_objects(text: str) -> Iterator[tuple[Any, int, int]]:
+    """Yield each outer JSON object with its start and end, None if it is broken; read each character at most twice."""
     decoder = json.JSONDecoder(
-        object_pairs_hook=_without_doubles, parse_int=str, parse_float=str, parse_constant=str, strict=False
+        object_pairs_hook=_blank_repeated_names, parse_int=str, parse_float=str, parse_constant=str, strict=False
     )
     place = 0
     while (begins := _BEGINS.search(text, place)) is not None:
@@ -87,8 +87,8 @@ def _objects(text: str) -> Iterator[tuple[Any, int, int]]:
         yield value, start, place
 
 
-def _without_doubles(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object in which a name that stands twice says nothing."""
+def _blank_repeated_names(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object in which names that occur twice have the value None."""
     often = Counter(name for name, _ in pairs)
     return {name: value if often[name] == 1 else None for name, value in pairs}
 
@@ -99,30 +99,30 @@ if TYPE_CHECKING:
 
 LONGEST_TEMPLATE = 100_000
 LONGEST_PROMPT = 1_000_000
-"""Characters of what comes of it."""
+"""Most characters of a rendered prompt."""
 FILTERS = ("default", "first", "last", "length", "lower", "title", "tojson", "trim", "upper")
-"""Jinja's filters that a template may use."""
+"""The filters of Jinja that a template may use."""
 PARTS = {
     *("And", "Compare", "CondExpr", "Const", "Filter", "If", "Keyword", "Name", "Not", "Operand", "Or"),
     *("Output", "Template", "TemplateData", "Test"),
 }
-"""What a template may be made of, by Jinja's own names: with loops, products or assignments, a short one could make
+"""Jinja's node types that a template may contain: with loops, products or assignments, a short one could make
 texts without end."""
 READ_SECONDS = 1.0
-"""Time that a pattern may take over one reply: some patterns take forever over some texts."""
+"""Time limit of a pattern on one reply, because some patterns never finish on some texts."""
 LAST = 20_000
-"""Characters at the end of a reply in which labels are looked for."""
+"""Characters at the end of a reply in which labels are searched."""
 LONGEST_LABEL = 100
 
 
 @lru_cache(maxsize=1)
-def _environment() -> Environment:
-    """Return Jinja's sandbox, with few filters and no functions."""
+def _make_environment() -> Environment:
+    """Return Jinja's sandbox with few filters and no functions."""
     from jinja2 import StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     class Missing(StrictUndefined):
-        """Value that a sample lacks: a condition may ask whether it is there, and nothing may print it."""
+        """A value that a sample lacks: a condition may test it, but printing it is an error."""
 
         def __bool__(self) -> bool:  # type: ignore[override]
             return False
@@ -141,11 +141,11 @@ _MESSAGE = re.compile(
     r"\{%-?\s*message\s+role\s*=\s*[\"']?(system|user|assistant)[\"']?\s*-?%\}(.*?)\{%-?\s*endmessage\s*-?%\}",
     re.DOTALL,
 )
-"""A message of a template of several."""
+"""One message in a template with several messages."""
 
 
 def join_messages(messages: Sequence[Mapping[str, str]]) -> str:
-    """Return a list of messages, each with `role` and `content`, as a template; ValueError where it is no such list."""
+    """Return a list of messages, each with `role` and `content`, as a template; raise ValueError for other keys."""
     for message in messages:
         if not isinstance(message, Mapping) or message.keys() != {"role", "content"}:
             raise ValueError("a message of other keys; expected role (system, user or assistant) and content")
@@ -156,7 +156,7 @@ def join_messages(messages: Sequence[Mapping[str, str]]) -> str:
 
 @lru_cache(maxsize=128)
 def split_messages(template: str) -> tuple[tuple[str, str], ...]:
-    """Return role and template of each message of a template; one without messages is that of a user.
+    """Return role and template of each message in a template; a template without messages is a user message.
 
     Raise ValueError where something stands outside of the messages, or the last is not the user's. The template is
     parted before anything is filled in: no value can begin a message.
@@ -173,23 +173,23 @@ def split_messages(template: str) -> tuple[tuple[str, str], ...]:
 
 
 def check_template(template: str, *, known: Sequence[str], needed: Sequence[str]) -> None:
-    """Raise ValueError for a template of Jinja2 that uses other than known names, or lacks needed ones."""
+    """Raise ValueError if a Jinja2 template uses an unknown name or lacks a needed one."""
     from jinja2 import TemplateError, nodes
 
     if len(template) > LONGEST_TEMPLATE:
         raise ValueError(f"{len(template):,} characters; expected at most {LONGEST_TEMPLATE:,}")
     try:
         for _, part in split_messages(template):
-            for node in _environment().parse(part).find_all(nodes.Node):
+            for node in _make_environment().parse(part).find_all(nodes.Node):
                 if (kind := type(node).__name__) not in PARTS:
                     raise ValueError(f"{kind} in line {node.lineno}; expected names, conditions and filters alone")
             # Only now: what is compiled is computed as far as it can be.
-            _template(part)
+            _compile_template(part)
     except TemplateError as error:
         line = getattr(error, "lineno", None)
         place = f" in line {line}" if line else ""
         raise ValueError(f"{error.message or type(error).__name__}{place}; expected a template of Jinja2") from error
-    names = names_in(template)
+    names = list_template_names(template)
     if unknown := sorted(names - set(known)):
         raise ValueError(f"{{{{ {unknown[0]} }}}}; expected one of {', '.join(known)}")
     if missing := [name for name in needed if name not in names]:
@@ -198,22 +198,22 @@ def check_template(template: str, *, known: Sequence[str], needed: Sequence[str]
 
 
 @lru_cache(maxsize=128)
-def _template(text: str) -> Template:
-    return _environment().from_string(text)
+def _compile_template(text: str) -> Template:
+    return _make_environment().from_string(text)
 
 
 @lru_cache(maxsize=32)
-def names_in(template: str) -> frozenset[str]:
-    """Return the names that a template uses."""
+def list_template_names(template: str) -> frozenset[str]:
+    """Return the names of the variables that a template uses."""
     from jinja2 import meta
 
-    parts = (_environment().parse(part) for _, part in split_messages(template))
+    parts = (_make_environment().parse(part) for _, part in split_messages(template))
     return frozenset[str]().union(*map(meta.find_undeclared_variables, parts))
 
 
 @lru_cache(maxsize=8)
-def built_in_wordings(name: str) -> tuple[str, ...]:
-    """Return our own prompt of that name in all its wordings, the usual one first: `text`, or that of a test."""
+def load_built_in_wordings(name: str) -> tuple[str, ...]:
+    """Return all wordings of our own prompt with this name (`text`, or a test's name), the default first."""
     import yaml
 
     folder = files("contrapose.data").joinpath("prompts")
@@ -221,13 +221,13 @@ def built_in_wordings(name: str) -> tuple[str, ...]:
     return (folder.joinpath(f"{name}.j2").read_text(encoding="utf-8"), *further.get(name, ()))
 
 
-def default_prompt(name: str, values: Mapping[str, Any], *, wording: int = 1, where: str) -> str:
-    """Return our own prompt of that name for some values, in one of its wordings by number from 1."""
-    return refuse_chat_in_text(_template(built_in_wordings(name)[wording - 1]).render(values), where=where)
+def render_built_in(name: str, values: Mapping[str, Any], *, wording: int = 1, where: str) -> str:
+    """Render our own prompt with this name, in one of its wordings by number from 1."""
+    return refuse_chat_in_text(_compile_template(load_built_in_wordings(name)[wording - 1]).render(values), where=where)
 
 
 def render_prompt(template: str, values: Mapping[str, str], *, where: str, strip: bool = True) -> str:
-    """Return the prompt for some values, or raise ConfigError where it does what it may not, is empty or too long.
+    """Render a template; raise ConfigError if it fails, or the prompt is empty or too long.
 
     The prompt of a template of several messages is a chat.
     """
@@ -236,7 +236,7 @@ def render_prompt(template: str, values: Mapping[str, str], *, where: str, strip
         contents = [(role, render_prompt(part, values, where=where)) for role, part in parts]
         return Chat(messages=tuple(Message(role=role, content=content) for role, content in contents)).prompt  # type: ignore[typeddict-item]
     try:
-        prompt = _template(parts[0][1]).render(values)
+        prompt = _compile_template(parts[0][1]).render(values)
     except KeyError as error:
         observed = f"the template needs {{{{ {error.args[0]} }}}}, which this sample does not have"
         remedy = f"Write {{% if {error.args[0]} %}} around it, or remove the sample."
@@ -257,7 +257,7 @@ def render_prompt(template: str, values: Mapping[str, str], *, where: str, strip
 
 
 def check_distinct(labels: Sequence[str]) -> None:
-    """Raise ValueError for labels that are no words, or of which two are the same."""
+    """Raise ValueError if a label is too long or empty, or two labels are equal."""
     if long := next((label for label in labels if len(label) > LONGEST_LABEL or not label.isprintable()), None):
         raise ValueError(f"a label of {len(long):,} characters; expected at most {LONGEST_LABEL}, and no line breaks")
     if len({label.strip().casefold() for label in labels}) < len(labels) or not all(map(str.strip, labels)):
@@ -266,7 +266,7 @@ def check_distinct(labels: Sequence[str]) -> None:
 
 
 def find_labels(text: str, labels: Iterable[str], pattern: str | None, *, start: int = 0) -> Iterator[Match[str]]:
-    """Yield what a pattern finds, else each label that is a word of its own; raise TimeoutError where that takes long.
+    """Yield the matches of a pattern, or the labels as separate words; raise TimeoutError if that takes too long.
 
     `start` is the offset from which on they are looked for.
     """
@@ -280,17 +280,17 @@ def find_labels(text: str, labels: Iterable[str], pattern: str | None, *, start:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnLabels:
-    """Labels of a prompt of one's own, by which replies are read."""
+    """The labels of your own prompt, and how they are found in a reply."""
 
     labels: tuple[str, ...]
-    """What stands for the options, in their order; there may be more than a sample has options."""
+    """The labels of the options, in order; there may be more labels than options."""
     pattern: str | None = None
-    """Regular expression whose group captures a label; None: a label that stands in the reply, as a word of its own."""
+    """Regular expression whose group captures a label; None: a label is found as a separate word."""
     field: str | None = None
-    """Path of the field of JSON that holds the label; then there is no pattern."""
+    """Path of the JSON field with the label; then there is no pattern."""
 
     def check(self) -> None:
-        """Raise ValueError where labels, pattern or field cannot be read in a reply."""
+        """Raise ValueError if labels, pattern or field cannot work."""
         import regex
 
         check_distinct(self.labels)
@@ -309,24 +309,24 @@ class OwnLabels:
         if groups != 1:
             raise ValueError(f"a pattern with {groups} groups; expected one, which captures a label")
 
-    def place(self, reply: str, *, count: int, cut_off: bool = False) -> int | None:
-        """Return the place of the one label, of so many, that a reply names; None where it names none, or several.
+    def find_place(self, reply: str, *, count: int, cut_off: bool = False) -> int | None:
+        """Return the place of the only label among the first `count` that a reply names; None for no or several.
 
         Thoughts name nothing, and neither does a reply over which the pattern takes too long. Without a pattern or a
         field, a reply that was `cut_off` names only what its first or last sentence names.
         """
         reply = spoken_text(reply)
-        named = self._named_place(reply, count=count)
+        named = self._find_label(reply, count=count)
         if not cut_off or self.pattern is not None or self.field is not None:
             return named
-        return named if named in {self._named_place(part, count=count) for part in opening_and_end(reply)} else None
+        return named if named in {self._find_label(part, count=count) for part in opening_and_end(reply)} else None
 
-    def _named_place(self, reply: str, *, count: int) -> int | None:
+    def _find_label(self, reply: str, *, count: int) -> int | None:
         try:
             if self.field is None:
                 named = [match[1] or "" for match in find_labels(reply[-LAST:], self.labels, self.pattern)]
             else:
-                named = [field_in(reply, self.field) or ""]
+                named = [read_field(reply, self.field) or ""]
         except TimeoutError:
             return None
         names = {label.strip().casefold() for label in named}

@@ -1,4 +1,4 @@
-"""Bars, grids and tables on the card of a test, as plain data.
+"""Data types of the bars, grids and tables on the card of a test in the report.
 
 A probe counts over its rows, part by part, and says what the counts mean; reports draw it. Nothing here is escaped or
 formatted: that is theirs.
@@ -17,7 +17,7 @@ from contrapose.tasks.core.outcome import Outcome
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PanelShare:
-    """A count among others."""
+    """A count and its share of a total."""
 
     name: str
     count: int
@@ -27,7 +27,7 @@ class PanelShare:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bars:
-    """Shares one under the other."""
+    """A bar chart: shares below each other."""
 
     title: str
     shares: tuple[PanelShare, ...]
@@ -39,7 +39,7 @@ class Bars:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heading:
-    """Over a column of a grid, or before a row."""
+    """The heading of a column or row of a grid."""
 
     name: str
     """What its cells have in common."""
@@ -49,7 +49,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """Shares in rows and columns, shaded by their size."""
+    """A grid of shares in rows and columns, shaded by size."""
 
     caption: str
     columns: tuple[Heading, ...]
@@ -62,7 +62,7 @@ class Grid:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quantity:
-    """A number in a table."""
+    """A number in a table, with its interval."""
 
     value: float
     interval: tuple[float, float] | None = None
@@ -72,7 +72,7 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:
-    """A small table: a name with its quantities or words in each row."""
+    """A small table: each row has a name, then quantities or words."""
 
     caption: str
     header: tuple[str, ...]
@@ -87,13 +87,13 @@ Panel = Bars | Grid | Sheet
 
 
 class Picture(Protocol):
-    """Count of a probe over its rows, for the card of a report."""
+    """A counter of a test's result rows that makes the panels of its card."""
 
     def add(self, rows: pd.DataFrame) -> None:
-        """Count some rows: cases without their controls, complete, in the order of the results."""
+        """Count some rows: cases without controls, complete, in the order of the results."""
 
     def panels(self, outcome: Outcome) -> Sequence[Panel]:
-        """Return the panels for all rows together; nothing where there is nothing to show."""
+        """Return the panels for all counted rows; empty if there is nothing to show."""
 
 
 def shares(counts: Mapping[str, int]) -> tuple[PanelShare, ...]:
@@ -102,15 +102,15 @@ def shares(counts: Mapping[str, int]) -> tuple[PanelShare, ...]:
     return tuple(PanelShare(name=name, count=count, total=total) for name, count in counts.items())
 
 
-def figure_quantity(outcome: Outcome, name: str, *, is_change: bool = False) -> Quantity | None:
-    """Return a figure of a test with its interval; None where the test has none of that name."""
+def get_quantity(outcome: Outcome, name: str, *, is_change: bool = False) -> Quantity | None:
+    """Return a figure of a test with its interval; None if the test has no figure of that name."""
     if (estimate := outcome["estimates"].get(name)) is None:
         return None
     return Quantity(value=estimate["value"], interval=estimate["interval"], is_change=is_change)
 
 
-def pattern(counts: Mapping[str, int], sentences: Mapping[str, str], *, without_choice: int) -> str:
-    """Return the commonest outcome of the pairs with a choice in both orders, as a sentence: `Always answers A …`."""
+def state_pattern(counts: Mapping[str, int], sentences: Mapping[str, str], *, without_choice: int) -> str:
+    """Return a sentence on the most frequent outcome of pairs with a choice in both orders: `Always answers A …`."""
     decided = sum(counts.values())
     pairs = decided + without_choice
     if without_choice > decided:

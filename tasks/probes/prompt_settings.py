@@ -1,4 +1,4 @@
-"""Settings of a test about its prompt and about how replies are read, and the prompts that come of them."""
+"""Settings of a test's prompt and of how its replies are read, and the prompts that they produce."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from contrapose.tasks.core.records import Likelihoods, TextSample
 from contrapose.tasks.probes.base import ASK, ProbeSettings, label_options, letters
 from contrapose.tasks.probes.own_prompt import (
     OwnLabels,
-    built_in_wordings,
     check_distinct,
     check_template,
-    default_prompt,
     join_messages,
-    names_in,
+    list_template_names,
+    load_built_in_wordings,
+    render_built_in,
     render_prompt,
 )
 
@@ -29,11 +29,11 @@ Wordings = (
     Annotated[int, Field(ge=1, le=MOST_WORDINGS)]
     | Annotated[tuple[str, ...], Field(min_length=2, max_length=MOST_WORDINGS)]
 )
-"""How many built-in wordings, or templates of one's own."""
+"""The number of built-in wordings, or your own templates."""
 
 
 class ReadSettings(ProbeSettings):
-    """Settings of a test that reads which of several options was chosen."""
+    """Settings of a test that reads which option was chosen."""
 
     of_scoring: ClassVar[frozenset[str]] = frozenset({"read_with"})
 
@@ -51,15 +51,15 @@ class ReadSettings(ProbeSettings):
     )
 
     def answers_in_words(self, likelihoods: Likelihoods) -> int:
-        """Return how many samples are also answered in words; none where all of them are."""
+        """Return how many samples are also answered in words; 0 if all samples are answered in words anyway."""
         return self.answer_in_words if self.by_likelihood(likelihoods) else 0
 
     def by_likelihood(self, likelihoods: Likelihoods) -> bool:
-        """Return whether letters are compared by likelihood, of a model that gives these."""
+        """Return whether letters are compared by likelihood, for a model that gives these log-likelihoods."""
         return self.read_with == "likelihood" or (self.read_with == "auto" and likelihoods != "none")
 
     def require_likelihoods(self, likelihoods: Likelihoods, *, where: str) -> bool:
-        """Return whether letters are compared by likelihood, or raise ConfigError where the model gives none."""
+        """Return whether letters are compared by likelihood; raise ConfigError if the model gives none."""
         if self.read_with == "likelihood" and likelihoods == "none":
             raise ConfigError(
                 "read_with is 'likelihood', but this model gives no log-likelihoods",
@@ -70,19 +70,19 @@ class ReadSettings(ProbeSettings):
         return self.by_likelihood(likelihoods)
 
     def asks_back(self, likelihoods: Likelihoods) -> bool:
-        """Return whether a model is asked about replies that could not be read."""
+        """Return whether unreadable replies go to the reader model."""
         return self.read_with == "ask" or (self.read_with == "auto" and likelihoods == "none")
 
 
 class PromptSettings(ProbeSettings):
-    """Settings of a test that takes a prompt of one's own."""
+    """Settings of a test that accepts your own prompt."""
 
     variables: ClassVar[tuple[str, ...]] = ("text", "context", "options", "letters", "ask")
     """Names that a template may use."""
     needed: ClassVar[tuple[str, ...]] = ("text",)
-    """Those of them that it must."""
+    """Names that a template must use."""
     built_in: ClassVar[str] = "text"
-    """Name of our own prompt, in `data/prompts`; empty where it has no further wordings there."""
+    """Name of our own prompt in `data/prompts`; empty if it has no further wordings there."""
 
     prompt: str | None = Field(
         default=None,
@@ -121,7 +121,7 @@ class PromptSettings(ProbeSettings):
     @model_validator(mode="before")
     @classmethod
     def _prompt_of_wordings(cls, values: Any) -> Any:
-        """Take the first wording of one's own as the prompt, so that labels and patterns belong to a prompt."""
+        """Use the first of your own wordings as the prompt, so that labels and patterns belong to a prompt."""
         own = values.get("wordings") if isinstance(values, dict) else None
         if isinstance(own, list | tuple) and own and values.get("prompt") is None:
             return {**values, "prompt": own[0]}
@@ -152,16 +152,16 @@ class PromptSettings(ProbeSettings):
 
     @property
     def built_in_count(self) -> int:
-        """Return how many wordings of our own prompt there are."""
-        return len(built_in_wordings(self.built_in)) if self.built_in else 1
+        """Return the number of wordings of our own prompt."""
+        return len(load_built_in_wordings(self.built_in)) if self.built_in else 1
 
     @property
     def wording_count(self) -> int:
-        """Return in how many wordings the samples are asked."""
+        """Return the number of wordings in which samples are asked."""
         return len(self.wordings) if isinstance(self.wordings, tuple) else self.wordings or 1
 
     def in_wording(self, number: int) -> Self:
-        """Return the settings that ask in one of the wordings, by number from 1."""
+        """Return the settings for one of the wordings, by number from 1."""
         own = self.wordings
         changed: dict[str, Any] = {"prompt": own[number - 1]} if isinstance(own, tuple) else {"wording": number}
         return self.model_copy(update={**changed, "wordings": None})
@@ -185,12 +185,12 @@ class PromptSettings(ProbeSettings):
         return self
 
     def first_labels(self, count: int) -> tuple[str, ...]:
-        """Return what stands before so many options."""
+        """Return the labels of the first `count` options."""
         return letters(count) if self.labels is None else self.labels[:count]
 
 
 class OwnPromptSettings(PromptSettings, ReadSettings):
-    """Settings of a test that also reads which option a reply to such a prompt names."""
+    """Settings of a test that also reads which option the reply to your own prompt names."""
 
     pattern: str | None = Field(
         default=None,
@@ -215,12 +215,12 @@ class OwnPromptSettings(PromptSettings, ReadSettings):
 
     @property
     def labels_are_own(self) -> bool:
-        """Return whether replies are read by labels that the prompt names, and not as letters."""
+        """Return whether replies are read by the labels of the prompt instead of letters."""
         return self.prompt is not None and self.own_labels is not None
 
     @property
     def own_labels(self) -> OwnLabels | None:
-        """Return the labels of the prompt by which replies are read; None where they are read as letters."""
+        """Return the labels of the prompt by which replies are read; None if they are read as letters."""
         if self.labels is None and self.pattern is None and self.answer_field is None:
             return None
         named = self.labels or letters(MOST)
@@ -233,18 +233,18 @@ class OwnPromptSettings(PromptSettings, ReadSettings):
         return super().by_likelihood(likelihoods) and not self.labels_are_own
 
     def asks_back(self, likelihoods: Likelihoods) -> bool:
-        """Return whether a model is asked about replies that could not be read."""
+        """Return whether unreadable replies go to the reader model."""
         return super().asks_back(likelihoods) and not self.labels_are_own
 
     def choice_fields(self, likelihoods: Likelihoods, *, where: str) -> dict[str, Any]:
-        """Return the fields of a case that say how a choice is asked for and read, or raise ConfigError."""
+        """Return the fields of a case on how a choice is requested and read; raise ConfigError if impossible."""
         if self.require_likelihoods(likelihoods, where=where):
             return {"scorer": "likelihood", "asks": "choose"}
         return {"scorer": "label" if self.labels_are_own else "reply", "asks": "generate"}
 
 
 class RewordedSettings(OwnPromptSettings):
-    """Settings of a test whose controls ask the same in other words."""
+    """Settings of a test whose controls ask the same question in other words."""
 
     reworded: str | None = Field(
         default=None,
@@ -260,7 +260,7 @@ class RewordedSettings(OwnPromptSettings):
 
 
 class TextPrompts(NamedTuple):
-    """The prompts about the texts of one sample; what stands around a text is the same in all of them."""
+    """Makes the prompts about the texts of one sample; everything around the text is the same."""
 
     template: str | None
     """Of one's own; None: ours."""
@@ -279,7 +279,7 @@ class TextPrompts(NamedTuple):
     """Place of the text in the conversation."""
 
     def prompt(self, text: str, *, ask: str = ASK) -> str:
-        """Return the prompt about one text, or raise ConfigError where the template fails.
+        """Return the prompt about one text; raise ConfigError if the template fails.
 
         In a conversation the template is about the user's last message, whichever message the text is.
         """
@@ -293,12 +293,12 @@ class TextPrompts(NamedTuple):
     def _render(self, text: str, *, ask: str) -> str:
         values = {"text": text, "context": self.context, "options": self.options, "ask": ask}
         if self.template is None:
-            return default_prompt("text", values, wording=self.wording, where=self.where)
+            return render_built_in("text", values, wording=self.wording, where=self.where)
         values["letters"] = join_labels(self.labels)
         return render_prompt(self.template.strip(), values, where=self.where, strip=False)
 
     def pair(self, original: str, perturbed: str | None) -> tuple[str, str | None]:
-        """Return the prompts before and after a change of the text; the second is None where there is none.
+        """Return the prompts before and after a change of the text; the second is None if there is no change.
 
         Raise ConfigError where the template fails, or makes the same of both.
         """
@@ -320,25 +320,25 @@ class TextPrompts(NamedTuple):
 
 
 def prompts_for(sample: TextSample, settings: PromptSettings, *, where: str) -> TextPrompts:
-    """Return what makes the prompts about a sample, or raise ConfigError where the sample does not fit the settings."""
+    """Return the maker of a sample's prompts; raise ConfigError if the sample does not fit the settings."""
     count = len(sample.options)
     labels = settings.first_labels(count)
     if settings.prompt is not None:
         where = f"{where}.prompt, sample {sample.id}"
-        refuse_hidden(sample, settings.prompt, where=where)
-        refuse_unlabelled(count, labels, where=where)
+        refuse_hidden_parts(sample, settings.prompt, where=where)
+        refuse_unlabelled_options(count, labels, where=where)
     options = label_options(sample.options, labels) if sample.options else ""
     chat = chat_of(sample.chat or "")
     context = (sample.context or "").strip()
     return TextPrompts(settings.prompt, labels, options, context, where, settings.wording, chat, sample.turn)
 
 
-def refuse_hidden(
+def refuse_hidden_parts(
     sample: TextSample, prompt: str, *, names: Sequence[str] = ("context", "options"), where: str
 ) -> None:
-    """Raise ConfigError where a prompt of one's own does not show the context or the options of a sample."""
+    """Raise ConfigError if your own prompt does not show the context or the options of a sample."""
     for name in names:
-        if getattr(sample, name) and name not in names_in(prompt):
+        if getattr(sample, name) and name not in list_template_names(prompt):
             had = f"{len(sample.options)} options" if name == "options" else f"a {name}"
             raise ConfigError(
                 f"the sample has {had}, and the prompt does not show {{{{ {name} }}}}",
@@ -348,8 +348,8 @@ def refuse_hidden(
             )
 
 
-def refuse_unlabelled(count: int, labels: Sequence[str], *, where: str) -> None:
-    """Raise ConfigError where there are fewer labels than options."""
+def refuse_unlabelled_options(count: int, labels: Sequence[str], *, where: str) -> None:
+    """Raise ConfigError if there are fewer labels than options."""
     if len(labels) < count:
         observed = f"{count} options, and {len(labels)} labels"
         raise ConfigError(
@@ -358,5 +358,5 @@ def refuse_unlabelled(count: int, labels: Sequence[str], *, where: str) -> None:
 
 
 def join_labels(labels: Sequence[str]) -> str:
-    """Return labels as a prompt names them: A, B, C or D."""
+    """Join labels for a prompt: A, B, C or D."""
     return " or ".join((", ".join(labels[:-1]), labels[-1])) if len(labels) > 1 else "".join(labels)

@@ -1,4 +1,4 @@
-"""Reader-model question: which option an unread reply chooses, its answer, and how accurate the reader is.
+"""Ask the reader model which option an unread reply chooses, and measure how accurate the reader is.
 
 The model is also asked about replies whose choice is known. Rules read some of them. The others are made up: they
 choose an option that is not right, or none, so that a model that answers the question, instead of reading the reply,
@@ -28,10 +28,10 @@ QUOTED_FIRST, QUOTED_LAST = 1_000, 3_000
 """Characters quoted from the start and the end of a long reply, which mostly ends with its choice."""
 
 DECLINES = ("both", "neither", "refusal", "empty")
-"""Reasons of the rules for which a reply is read, as no choice: there is nothing to ask."""
+"""Reasons of the rules for which a reply counts as "no choice": there is nothing to ask."""
 
 PLAIN = 300
-"""Characters up to which such a reason is plain; the words that gave it may be about something else in a longer one."""
+"""Most characters of a reply for which such a reason is certain; in a longer reply it may be about something else."""
 
 NONE = ("none", "neither")
 
@@ -51,8 +51,8 @@ word none if it chooses none of them or several.
 Answer:"""
 
 
-def question(reply: str, options: Sequence[str]) -> str:
-    """Return the prompt that asks which option a reply chooses.
+def write_question(reply: str, options: Sequence[str]) -> str:
+    """Return the prompt that asks the reader model which option a reply chooses.
 
     The reply is outside text, and could hold the line that fences it off: that line is made from the reply's own hash.
     """
@@ -67,8 +67,8 @@ def question(reply: str, options: Sequence[str]) -> str:
     )
 
 
-def can_be_asked(reply: Completion) -> bool:
-    """Return whether there is a complete reply in words that the model could be asked about."""
+def is_askable(reply: Completion) -> bool:
+    """Return whether a reply is complete text, so that the reader model can be asked about it."""
     if reply.error or reply.constrained or reply.option_loglikelihoods is not None:
         return False
     said = spoken_text(reply.text or "")
@@ -76,16 +76,16 @@ def can_be_asked(reply: Completion) -> bool:
     return re.search(r"\w", said) is not None and not reply.is_cut_off
 
 
-def declines(reply: str, reason: str | None = None) -> bool:
-    """Return whether a reply plainly chooses nothing, by the rules' reason for not reading a letter out of it."""
+def is_declining(reply: str, reason: str | None = None) -> bool:
+    """Return whether a short reply clearly chooses nothing, by the reason why the rules read no letter."""
     seen = window(reply)
     if len(seen) > PLAIN:
         return False
     return (weigh(canonical(seen)).reason if reason is None else reason) in DECLINES
 
 
-def answered(answer: str | None, options: Sequence[str]) -> str | None:
-    """Return the letter that the model answered with, or `none`; None where it said anything else, or nothing.
+def read_reader_answer(answer: str | None, options: Sequence[str]) -> str | None:
+    """Return the letter in the reader's answer, or `none`; None if the answer is anything else.
 
     Marks and a leading "Answer:" are left aside. "None" is no answer where an option of that name could be meant.
     """
@@ -99,17 +99,17 @@ def answered(answer: str | None, options: Sequence[str]) -> str | None:
 
 
 CHECKS = 50
-"""Most replies of a test that are asked about for this alone, and never more than those that could not be read."""
+"""Most check questions of a test; never more than the number of unreadable replies."""
 
 LEAST_WORDS = 5
-"""Shorter replies, such as a letter alone, are easier to read than any that rules leave unread, and say nothing."""
+"""Least words of a reply in a check question, because shorter ones are too easy to read."""
 
 LEAST_AGREEMENT = 0.95
-"""Below it a warning stands beside a verdict that asking back helped to make."""
+"""Below this agreement, a verdict that used the reader model gets a warning."""
 LEAST_MADE_UP_AGREEMENT = 0.98
-"""The same for made-up replies, which are plain: one misread of two is too many, and so are three of 25."""
+"""The same for made-up replies, which are clear: 1 misread of 2 is too many, and so are 3 of 25."""
 RARE = 0.05
-"""How unlikely so little agreement must be of a model that reads well enough, for it to count as a bad reader."""
+"""A reader is bad if a good enough reader would agree so little with less than this probability."""
 
 CHOOSING = (
     "I would go with option {letter}.",
@@ -133,12 +133,12 @@ LONG = 200
 an option that is part of another one."""
 
 MOST_CHARACTERS = LONG + max(map(len, CHOOSING))
-"""Length of a made-up reply, at most."""
+"""Most characters of a made-up reply."""
 
 _LIKE_NONE = re.compile(
     r"\b(?:none|neither|nothing|no|not|unknown|unclear|depends|maybe|cannot|can't|impossible)\b", re.IGNORECASE
 )
-"""Options with such a word may be what a reply means that chooses no option."""
+"""An option with such a word could be confused with a reply that chooses no option."""
 
 COLUMNS: Mapping[str, Column] = {
     "asked_agrees": Column(
@@ -148,42 +148,42 @@ COLUMNS: Mapping[str, Column] = {
     )
 }
 
-Read = tuple[Completion, str | None, str, Sequence[str]]
-"""A reply, the letter that it was read as, the step that read it, and the options as they stood in its prompt."""
+ReadReply = tuple[Completion, str | None, str, Sequence[str]]
+"""A reply, the letter that was read, the step that read it, and the options in the order of its prompt."""
 
 
-def known(reply: Completion, letter: str | None, step: str) -> str | None:
-    """Return what rules read in a reply that a model could be asked about: a letter, or `none` where it declines.
+def read_known_choice(reply: Completion, letter: str | None, step: str) -> str | None:
+    """Return the choice that the rules read in a reply, to check the reader with: a letter, or `none` if it declines.
 
     None where rules could not read it, and where it is too short to tell anything.
     """
-    if not can_be_asked(reply) or len(re.findall(r"\w+", spoken_text(reply.text or ""))) < LEAST_WORDS:
+    if not is_askable(reply) or len(re.findall(r"\w+", spoken_text(reply.text or ""))) < LEAST_WORDS:
         return None
     if letter is not None:
         return letter if step in BY_RULES else None
-    return "none" if declines(reply.text or "") else None
+    return "none" if is_declining(reply.text or "") else None
 
 
-def ask_about(
+def ask_reader(
     trial: Trial, side: Side, options: Sequence[str], *, letter: str | None, step: str, declined: bool
 ) -> Iterator[FollowUp]:
-    """Yield the question about a reply that names no letter and does not plainly decline to, or that rules read.
+    """Yield the question about a reply that is unreadable, or that the rules read and the reader is checked with.
 
     Of controls only those that could not be read are asked about.
     """
     reply: Completion = getattr(trial, side)
-    right = None if trial.case.control else known(reply, letter, step)
-    if right is not None or (letter is None and not declined and can_be_asked(reply)):
-        yield FollowUp(case_id=trial.case.id, side=side, prompt=question(reply.text or "", options), known=right)
+    right = None if trial.case.control else read_known_choice(reply, letter, step)
+    if right is not None or (letter is None and not declined and is_askable(reply)):
+        yield FollowUp(case_id=trial.case.id, side=side, prompt=write_question(reply.text or "", options), known=right)
 
 
-def share_of(checks: int) -> int:
-    """Return how many of so many checks are made-up replies: half of them, and one more where the number is odd."""
+def count_made_up(checks: int) -> int:
+    """Return how many of the checks are made-up replies: half of them, rounded up."""
     return (checks + 1) // 2
 
 
-def made_up(case: Case, *, avoided: Collection[str]) -> FollowUp | None:
-    """Return the question about a made-up reply to the options of a case; it chooses none of the `avoided` ones.
+def make_up_reply(case: Case, *, avoided: Collection[str]) -> FollowUp | None:
+    """Return a question about a made-up reply to the options of a case; it chooses no `avoided` option.
 
     The options come in an order of their own, in which the chosen one may stand anywhere. Everything follows from the
     hash of the sample and its options, so that every run of every model asks the same reader the same.
@@ -205,38 +205,38 @@ def made_up(case: Case, *, avoided: Collection[str]) -> FollowUp | None:
         by_letter = len(chosen) > LONG or sum(chosen in option for option in shown) > 1
         form = CHOOSING[0] if "{text}" in form and by_letter else form
         form = form.format(letter=says, text=chosen)
-    return FollowUp(case_id=case.id, side="expected", prompt=question(form, shown), known=says, made_up=True)
+    return FollowUp(case_id=case.id, side="expected", prompt=write_question(form, shown), known=says, made_up=True)
 
 
-def agreement(cases: Mapping[str, Case], said: Mapping[FollowUp, str], *, made_up: bool = False) -> tuple[int, int]:
-    """Return how many replies the model reads as they are known, and of how many it named an option or none."""
+def count_agreed(cases: Mapping[str, Case], said: Mapping[FollowUp, str], *, made_up: bool = False) -> tuple[int, int]:
+    """Return in how many check questions the reader agrees with the known choice, and how many it answered."""
     checks = {check: text for check, text in said.items() if check.known and check.made_up is made_up}
-    answers = [(answered(text, cases[check.case_id].options), check.known) for check, text in checks.items()]
+    answers = [(read_reader_answer(text, cases[check.case_id].options), check.known) for check, text in checks.items()]
     agreed = [answer == right for answer, right in answers if answer]
     return sum(agreed), len(agreed)
 
 
-def reads_badly(agreed: int, answers: int, *, least: float = LEAST_AGREEMENT) -> bool:
-    """Return whether a model that agrees in `least` would hardly have agreed in so few (exact binomial test)."""
+def is_bad_reader(agreed: int, answers: int, *, least: float = LEAST_AGREEMENT) -> bool:
+    """Return whether the agreement is significantly below `least` (exact binomial test)."""
     return answers > 0 and at_most(agreed, answers, least) < RARE
 
 
-def made_up_estimate(agreed: int, answers: int) -> Estimate:
-    """Return the share of made-up replies that the model reads as what they say; `answers` is at least 1."""
+def estimate_made_up_agreement(agreed: int, answers: int) -> Estimate:
+    """Return the share of made-up replies that the reader reads correctly; `answers` is at least 1."""
     share = independent(agreed, answers)
     return Estimate(
         value=agreed / answers, interval=wilson(share), rows=answers, clusters=answers, among="made-up replies"
     )
 
 
-def check_columns(read: Iterable[Read]) -> dict[str, bool | None]:
-    """Return whether the model reads the replies of a case as the rules do; nothing where it was asked about none."""
+def check_reader(read: Iterable[ReadReply]) -> dict[str, bool | None]:
+    """Return a column: whether the reader agrees with the rules on a case; empty if it was not asked."""
     agreed = [
         answer == right
         for reply, letter, step, options in read
         if reply.asked_back is not None
-        and (answer := answered(reply.asked_back, options))
-        and (right := known(reply, letter, step))
+        and (answer := read_reader_answer(reply.asked_back, options))
+        and (right := read_known_choice(reply, letter, step))
     ]
     return {"asked_agrees": all(agreed)} if agreed else {}
 
@@ -249,8 +249,8 @@ EXPLANATIONS: Mapping[str, str] = {
 }
 
 
-def check_measures(results: pd.DataFrame) -> Sequence[Measure]:
-    """Return `asked_agreement`: the share of cases with such a reply in which the model reads it as the rules do."""
+def make_check_measures(results: pd.DataFrame) -> Sequence[Measure]:
+    """Return `asked_agreement`: the share of checked cases in which the reader agrees with the rules."""
     if not set(COLUMNS) <= set(results.columns):
         return []
     agrees = results["asked_agrees"]

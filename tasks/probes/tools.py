@@ -1,4 +1,4 @@
-"""tool_order and tool_names: the tools that a model may call come in another order, or under other names."""
+"""The tests tool_order and tool_names: offer a model the same tools in another order, or with other names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from contrapose.tasks.probes.base import (
     unscored_score,
 )
 from contrapose.tasks.probes.choices import RIGHT_ANSWER, RIGHT_RATE, right_rate
-from contrapose.tasks.probes.edits.base import reworded_control
+from contrapose.tasks.probes.edits.base import make_reworded_control
 from contrapose.tasks.probes.prompt_settings import PromptSettings, prompts_for
 from contrapose.tasks.probes.values import numbers, where
 
@@ -59,7 +59,7 @@ EXPLANATIONS: Mapping[str, str] = {
 
 
 class ToolSettings(PromptSettings):
-    """Settings of the tests about tools."""
+    """Settings of tool_order and tool_names."""
 
     of_scoring: ClassVar[frozenset[str]] = PromptSettings.of_scoring | {"min_right_rate"}
 
@@ -71,7 +71,7 @@ class ToolSettings(PromptSettings):
 
 
 class _ToolProbe(Probe):
-    """A change of the tools that leaves their meaning alone: the calls should stay."""
+    """Base class of tests that change a list of tools but not its meaning; the calls should stay."""
 
     settings_type: ClassVar[type[ToolSettings]] = ToolSettings
     bundled_data: ClassVar[str] = "tool_calls"
@@ -91,13 +91,13 @@ class _ToolProbe(Probe):
         raise NotImplementedError
 
     def _skip_reason(self, chat: Chat | None, settings: Any) -> str | None:
-        """Return why a sample cannot be changed; None where it can."""
+        """Return why a sample cannot be changed; None if it can."""
         return "no_tools" if chat is None or len(chat.tools) < 2 else None
 
     def cases(
         self, sample: TextSample, settings: PromptSettings, *, rng: random.Random, likelihoods: Likelihoods
     ) -> Sequence[Case]:
-        """Return one case with both lists of tools, or the reason why the sample is skipped."""
+        """Return one case with both lists of tools, or with the reason why the sample is skipped."""
         chat, prompts = chat_of(sample.chat or ""), prompts_for(sample, settings, where=self.where)
         fields: dict[str, Any] = {"perturbed": None, "perturbed_prompt": None}
         fields["skip_reason"] = self._skip_reason(chat, settings)
@@ -123,39 +123,39 @@ class _ToolProbe(Probe):
         ]
 
     def control(self, case: Case, sample: TextSample, settings: Any, *, rng: random.Random) -> Case | None:
-        """Return the same tools with the text in other words; None of a text in another language."""
+        """Return a control: the same tools with the text in other words; None if the text is not English."""
         chat = chat_of(sample.chat or "")
         if chat is None or not is_english(sample.text):
             return None
-        kind, text = reworded_control(sample.text, rng=rng, options=bool(sample.options))
+        kind, text = make_reworded_control(sample.text, rng=rng, options=bool(sample.options))
         details = {LISTS: json.dumps([chat.tool_names] * 2), RENAMED: "{}", CONTROL_KIND: kind}
         prompt = prompts_for(sample, settings, where=self.where).prompt(text)
         return control_of(case, perturbed=_shown(text, chat), prompt=prompt, details=details)
 
     def same_prompt(self, case: Case, side: Side) -> Case:
-        """Return the control of one list of tools, with the names that it has."""
+        """Return a control that compares two replies to one list of tools, with its names."""
         names = json.loads(case.details[LISTS])[side == "actual"]
         details = {LISTS: json.dumps([names, names]), RENAMED: "{}"}
         return replace(super().same_prompt(case, side), details=details)
 
     def score(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> list[Score]:
-        """Pass a trial whose replies make the same calls; one in which neither calls a tool has no score."""
-        return [_score(trial) for trial in trials]
+        """Score each trial: it passes if both replies make the same calls; no score if neither calls a tool."""
+        return [_score_calls(trial) for trial in trials]
 
     def failure(self, row: Mapping[str, Any]) -> str:
-        """Describe what the calls followed."""
+        """Return a sentence if the calls followed the place of a tool; else an empty text."""
         same = row.get("kept_place") is True
         return (
             f"It called the tool at place {row['place_before']:.0f} both times: position, not content." if same else ""
         )
 
     def criteria(self, results: pd.DataFrame, settings: Any) -> Sequence[Criterion]:
-        """Return the rate of right calls under both prompts, where they are known."""
+        """Return the gate on right calls in both prompts; empty if the right calls are unknown."""
         kept = numbers(results["right_after"])
         return right_rate(results, kept, numbers(results["right_before"]), wanted=settings.min_right_rate, least=0.5)
 
     def measures(self, results: pd.DataFrame) -> Iterable[Measure]:
-        """Return how often the place decided, the words differed and the calls were right."""
+        """Return measures: how often the place decided, the words differed and the calls were right."""
         if "kept_place" not in results or results.empty:
             return []
         place = numbers(results["place_after"])
@@ -207,14 +207,14 @@ class ToolNames(_ToolProbe):
         # Numbers in an order of their own show nothing about the places.
         new = [f"tool_{number}" for number in rng.sample(range(1, len(old) + 1), len(old))]
         if settings.names == "style":
-            new = [_other_case(name) for name in old]
+            new = [_change_name_style(name) for name in old]
             # Two names may have the same words.
             new = [f"{name}_{place}" if new.count(name) > 1 else name for place, name in enumerate(new, start=1)]
         return rename_tools(chat, dict(zip(old, new, strict=True)))
 
 
-def _other_case(name: str) -> str:
-    """Return a name in camel case where it has underscores or hyphens, else in snake case."""
+def _change_name_style(name: str) -> str:
+    """Return a name in camel case if it has underscores or hyphens, else in snake case."""
     if re.search(r"[_-]", name):
         first, *rest = re.split(r"[_-]+", name.strip("_-"))
         return first + "".join(part.capitalize() for part in rest)
@@ -223,7 +223,7 @@ def _other_case(name: str) -> str:
 
 
 def rename_tools(chat: Chat, new: Mapping[str, str]) -> Chat:
-    """Return a chat in which tools have other names: in their list, in earlier calls, and where texts name them."""
+    """Return a chat with renamed tools: in the list, in earlier calls, and in texts that name them."""
     known = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, sorted(new, key=len, reverse=True)))})(?!\w)")
 
     def rename(text: str) -> str:
@@ -248,11 +248,11 @@ def rename_tools(chat: Chat, new: Mapping[str, str]) -> Chat:
 
 
 def _shown(text: str, chat: Chat) -> str:
-    """Return what people read of a prompt: its text, and the names of the tools."""
+    """Return a prompt as people read it: its text and the names of the tools."""
     return f"{text}\n\nTools: {', '.join(chat.tool_names)}"
 
 
-def _score(trial: Trial) -> Score:
+def _score_calls(trial: Trial) -> Score:
     case = trial.case
     lists, renamed = json.loads(case.details[LISTS]), json.loads(case.details[RENAMED])
     first, second = split_reply(trial.expected.text), split_reply(trial.actual.text)
@@ -261,7 +261,7 @@ def _score(trial: Trial) -> Score:
     calls = [replace(call, name=renamed.get(call.name, call.name)) for call in second.calls]
     ordered = first.ordered or second.ordered
     same = same_calls(first.calls, calls, ordered=ordered)
-    before, after = (_place(one.calls, names) for one, names in zip((first, second), lists, strict=True))
+    before, after = (_find_called_place(one.calls, names) for one, names in zip((first, second), lists, strict=True))
     return Score(
         value=float(same),
         passed=same,
@@ -272,29 +272,29 @@ def _score(trial: Trial) -> Score:
             "place_after": after,
             "kept_place": None if before is None or after is None else not same and before == after,
             "other_words": first.text.split() != second.text.split() if same else None,
-            "right_before": _is_right(case, first.calls, ordered=ordered),
-            "right_after": _is_right(case, calls, ordered=ordered),
-            RIGHT_ANSWER: "\n".join(dict.fromkeys(map(_in_one_line, _accepted(case)))) or None,
+            "right_before": _is_right_call(case, first.calls, ordered=ordered),
+            "right_after": _is_right_call(case, calls, ordered=ordered),
+            RIGHT_ANSWER: "\n".join(dict.fromkeys(map(_format_calls, _list_accepted_calls(case)))) or None,
         },
     )
 
 
-def _place(calls: Sequence[ToolCall], names: Sequence[str]) -> int | None:
-    """Return the place of the first called tool, from 1; None where none of the tools is called."""
+def _find_called_place(calls: Sequence[ToolCall], names: Sequence[str]) -> int | None:
+    """Return the place of the first called tool, from 1; None if no listed tool is called."""
     return names.index(calls[0].name) + 1 if calls and calls[0].name in names else None
 
 
-def _accepted(case: Case) -> list[list[ToolCall]]:
+def _list_accepted_calls(case: Case) -> list[list[ToolCall]]:
     """Return the calls of each accepted answer."""
     return [known for answer in case.answers if (known := read_calls(answer))]
 
 
-def _is_right(case: Case, calls: Sequence[ToolCall], *, ordered: bool) -> bool | None:
-    """Return whether calls are those of an accepted answer; None where none is known."""
-    accepted = _accepted(case)
+def _is_right_call(case: Case, calls: Sequence[ToolCall], *, ordered: bool) -> bool | None:
+    """Return whether the calls match an accepted answer; None if no answer is known."""
+    accepted = _list_accepted_calls(case)
     return any(same_calls(known, calls, ordered=ordered) for known in accepted) if accepted else None
 
 
-def _in_one_line(calls: Sequence[ToolCall]) -> str:
-    """Return calls as text without line breaks, cut at `LONGEST_CALLS`; their order does not matter."""
+def _format_calls(calls: Sequence[ToolCall]) -> str:
+    """Return the sorted calls as text in one line, cut at `LONGEST_CALLS`."""
     return " ".join("; ".join(sorted(map(str, calls))).split())[:LONGEST_CALLS]

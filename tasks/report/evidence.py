@@ -18,7 +18,7 @@ from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.probes import choices as words
 from contrapose.tasks.probes import reader_questions as checks
 from contrapose.tasks.probes.choices import MASS_EXPLANATIONS
-from contrapose.tasks.probes.known_errors import READ_BY, step_shares
+from contrapose.tasks.probes.known_errors import READ_BY, name_step_shares
 from contrapose.tasks.probes.known_errors import UNREAD as UNREAD_REPLIES
 from contrapose.tasks.text.wording import (
     counted,
@@ -179,7 +179,7 @@ def _describe_reading(outcome: Outcome) -> tuple[str, str, tuple[str, ...]]:
     unread = (
         f"{pairs} have no readable choice in at least one order; the verdict does not depend on them" if count else ""
     )
-    shares = step_shares(outcome["figures"])
+    shares = name_step_shares(outcome["figures"])
     read = {name: share for name, share in shares.items() if name != UNREAD_REPLIES}
     by = ", ".join(name if share == 1 else f"{name} {percent(share)}" for name, share in read.items())
     unread_share = shares.get(UNREAD_REPLIES)

@@ -1,4 +1,4 @@
-"""The shortest prompt that still fails: how it is found, and what `contrapose shrink` shows, writes and returns.
+"""Find the shortest prompt that still fails a test, and describe it: the result of `contrapose shrink`.
 
 Whole sentences are left out first, then words. The search belongs to delta debugging (Zeller & Hildebrandt,
 "Simplifying and isolating failure-inducing input", IEEE TSE 2002). Textbook ddmin asks too much of a model: about 50
@@ -29,12 +29,12 @@ _LAST = re.compile(r"[.?!。？！][\"'”’)\]」』]*\Z")
 
 
 class StoppedError(ContraposeError):
-    """Nothing more may be asked."""
+    """Raised when the search may send no more requests."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Minimised:
-    """The shortest text that fails."""
+class MinimisedText:
+    """The shortest text that still fails, and its number of words."""
 
     text: str
     words: int
@@ -42,11 +42,11 @@ class Minimised:
     of: int
     """Words of the complete text."""
     stopped: str | None = None
-    """Why the search ended early; None: without any one of the words the text passes, which was tested."""
+    """Why the search ended early; None if it ended normally: without any one word the text passes, by test."""
 
 
-def minimise_text(text: str, test: Test) -> Minimised:
-    """Return the fewest words of a text that fails, in their order; the text itself is not tested."""
+def minimise_text(text: str, test: Test) -> MinimisedText:
+    """Return the fewest words of a failing text that still fail, in order; the complete text is not tested."""
     pieces = _WORD.findall(text)
     search = _Search(text, pieces, test)
     stopped = None
@@ -56,11 +56,11 @@ def minimise_text(text: str, test: Test) -> Minimised:
         search.confirm()
     except StoppedError as error:
         stopped = error.found
-    return Minimised(text=search.text(search.failing), words=len(search.failing), of=len(pieces), stopped=stopped)
+    return MinimisedText(text=search.text(search.failing), words=len(search.failing), of=len(pieces), stopped=stopped)
 
 
 def split_sentences(pieces: Sequence[str]) -> list[frozenset[int]]:
-    """Return the places of the words of each sentence; a line break ends one too."""
+    """Return the places of the words of each sentence; a line break also ends a sentence."""
     begins = [
         place == 0 or "\n" in piece[: -len(piece.lstrip())] or bool(_LAST.search(pieces[place - 1]))
         for place, piece in enumerate(pieces)
@@ -70,7 +70,7 @@ def split_sentences(pieces: Sequence[str]) -> list[frozenset[int]]:
 
 
 class _Search:
-    """The words of a text, and which parts of it are known to fail or to pass."""
+    """Search for the shortest failing part of a text; remembers which parts fail or pass."""
 
     def __init__(self, complete: str, pieces: Sequence[str], test: Test) -> None:
         self.complete, self.pieces, self.test = complete, pieces, test
@@ -79,13 +79,13 @@ class _Search:
         self.known = {frozenset[int](): False, self.failing: True}
 
     def text(self, part: Collection[int]) -> str:
-        """Return a part as a text: spaces around the complete text stay as long as all words do."""
+        """Return the text of a part; only the complete text keeps the spaces around it."""
         if len(part) == len(self.pieces):
             return self.complete
         return "".join(self.pieces[place] for place in sorted(part)).strip()
 
     def narrow(self, groups: Sequence[frozenset[int]]) -> None:
-        """Leave out groups of words, which are all words of the failing part, as long as the rest fails."""
+        """Remove groups of words while the rest fails; together the groups hold all words of the failing part."""
         needed, rest = frozenset[int](), list(groups)
         while rest and not self._fails(needed):
             low, high = 0, len(rest)
@@ -98,7 +98,7 @@ class _Search:
             needed, rest = needed | rest[high - 1], rest[: high - 1]
 
     def confirm(self) -> None:
-        """Leave out each single word, side by side, until no such text fails."""
+        """Remove each single word, with parallel requests, until no such text fails."""
         while len(self.failing) > 1:
             parts = [self.failing - {place} for place in sorted(self.failing)]
             self._ask([part for part in parts if part not in self.known])
@@ -108,7 +108,7 @@ class _Search:
             self.failing = smaller
 
     def _fails(self, part: frozenset[int]) -> bool:
-        """Return whether a part fails; a part of one that passes is presumed to pass."""
+        """Return whether a part fails; if a part passes, its own parts are assumed to pass."""
         if part not in self.known:
             if any(part <= other for other, fails in self.known.items() if not fails):
                 return False
@@ -123,9 +123,9 @@ class _Search:
 
 
 REPEATS = 3
-"""How often a prompt must fail, where nobody says otherwise."""
+"""How often a prompt must fail, by default."""
 MOST_CALLS = 300
-"""Requests where nobody sets a limit."""
+"""Requests at most, by default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +160,7 @@ class ShortestPrompt:
     """Why the search ended early. None: without any one word the test passes, which was tested."""
 
     def outcome(self) -> str:
-        """Return what was found, in a sentence or two."""
+        """Return the result in one or two sentences."""
         kept = f"{self.words:,} of {self.of:,} {'word' if self.of == 1 else 'words'}"
         if self.stopped:
             return f"{kept} still fail, and fewer may do: {self.stopped}."
@@ -169,6 +169,6 @@ class ShortestPrompt:
         return f"{kept} still fail. Without any one of them the test does not fail."
 
     def spending(self) -> str:
-        """Return how many requests it took."""
+        """Return how many requests the search sent, as text."""
         again = f", {self.repeat_calls:,} of them to ask again" if self.repeat_calls else ""
         return f"{self.calls:,} {'call' if self.calls == 1 else 'calls'}{again}"

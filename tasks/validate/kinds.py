@@ -14,7 +14,7 @@ from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.records import Case, ItemSample, Trial
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.core.validation import Kind
-from contrapose.tasks.probes.values import numbers_of, truths_of
+from contrapose.tasks.probes.values import get_numbers, get_truths
 from contrapose.tasks.tables.columnar import schema_of
 from contrapose.tasks.tables.passages import PASSAGES, compare_passages, parse_passages, tells_of_passages
 from contrapose.tasks.tables.results import schema_for, schema_of_columns
@@ -142,9 +142,9 @@ def is_overly_likely(rows: pa.Table, plan: Plan) -> pa.Array:
 
 def is_wrong_verdict(rows: pa.Table, plan: Plan) -> pa.Array:
     """Return true where a verdict contradicts the score by the rule of the test, if it has one."""
-    judged = np.asarray(rows["pass"].is_valid().to_numpy()) & ~np.isnan(numbers_of(rows, "eval_score"))
+    judged = np.asarray(rows["pass"].is_valid().to_numpy()) & ~np.isnan(get_numbers(rows, "eval_score"))
     expected = probe(plan.test).expected_pass(rows, plan.probe_settings)
-    return pa.array(judged & ~np.isnan(expected) & (expected != truths_of(rows, "pass")))
+    return pa.array(judged & ~np.isnan(expected) & (expected != get_truths(rows, "pass")))
 
 
 def is_wrong_about_passages(rows: pa.Table, plan: Plan) -> pa.Array:

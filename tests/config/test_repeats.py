@@ -21,7 +21,7 @@ from contrapose.tasks.evaluate.scoring import score_trials
 from contrapose.tasks.evaluate.summarise import summarise
 from contrapose.tasks.infer.ask import list_extras, list_questions, make_trials
 from contrapose.tasks.load.samples import load_samples
-from contrapose.tasks.perturb.cases import build_cases, drawn_besides
+from contrapose.tasks.perturb.cases import build_cases, draw_further_ids
 from contrapose.tasks.text.wording import sums
 
 DATA = {"source": "x", "sha256": "0", "rows": 10}
@@ -76,7 +76,7 @@ def test_noise_is_measured_where_replies_may_differ(changes: dict[str, Any], noi
 def test_both_prompts_of_some_samples_are_asked_once_more() -> None:
     (plan,) = plans(configured(model="openai/x", repeats=1, noise=3))
     samples = load_samples(plan.data, TextSample, limit=10, seed=0).samples
-    drawn = drawn_besides([sample.id for sample in samples], plan, seed=0, likelihoods="none")
+    drawn = draw_further_ids([sample.id for sample in samples], plan, seed=0, likelihoods="none")
     cases = list(build_cases(samples, plan, seed=0, likelihoods="none", besides=drawn))
     again = [case for case in cases if case.also_again]
     assert len(again) == 3

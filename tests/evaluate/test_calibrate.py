@@ -18,7 +18,7 @@ from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.gate import Rules
 from contrapose.tasks.evaluate.scoring import ROUNDING, band, calibrate_plan, controls_in, score_trials
 from contrapose.tasks.evaluate.summarise import summarise
-from contrapose.tasks.probes.base import rng_for
+from contrapose.tasks.probes.base import make_sample_rng
 from contrapose.tasks.tables.table import write
 from tests.evaluate.test_scoring import DATA, NONE_SKIPPED, no_embeddings
 
@@ -43,7 +43,7 @@ def trials(moves: list[float], *, loss: float = 0.3) -> list[Trial]:
     chosen, settings = probe("add_negation"), plan_of().probe_settings
     for number, move in enumerate(moves):
         sample = TextSample(id=str(number), text="Iron is a metal.")
-        rng = rng_for(0, sample.id, "add_negation")
+        rng = make_sample_rng(0, sample.id, "add_negation")
         (case,) = chosen.cases(sample, settings, rng=rng, likelihoods="all")
         twin = chosen.control(case, sample, settings, rng=rng)
         assert twin is not None

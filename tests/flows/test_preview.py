@@ -113,12 +113,12 @@ def test_a_sample_with_several_cases_is_one_object(in_tmp: Path, capsys: pytest.
 
 
 def test_a_preview_shows_the_cases_of_a_run() -> None:
-    from contrapose.tasks.perturb.cases import build_cases, drawn_besides
+    from contrapose.tasks.perturb.cases import build_cases, draw_further_ids
 
     config, _ = load_config("quickstart", {"seed": 3})
     for found in previews(config):
         samples = found.loaded.samples
-        drawn = drawn_besides((each.id for each in samples), found.plan, seed=3, likelihoods="all")
+        drawn = draw_further_ids((each.id for each in samples), found.plan, seed=3, likelihoods="all")
         built = build_cases(samples, found.plan, seed=3, likelihoods="all", besides=drawn)
         assert [case for cases in found.cases() for case in cases] == list(built)
 

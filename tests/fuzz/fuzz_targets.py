@@ -25,8 +25,8 @@ from contrapose.tasks.language.replies.refusals import reply_kind
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.probes.base import letters
 from contrapose.tasks.probes.negation import Negation, negate
-from contrapose.tasks.probes.order_bias import LetterChoice, langtest_doubts, read_choice
-from contrapose.tasks.probes.reader_questions import answered, declines, question
+from contrapose.tasks.probes.order_bias import LetterChoice, list_langtest_doubts, read_choice
+from contrapose.tasks.probes.reader_questions import is_declining, read_reader_answer, write_question
 from contrapose.tasks.probes.toxic_words import ToxicCount, count_toxic
 from contrapose.tasks.report.csv import inert, restore, storable
 from contrapose.tasks.report.html.sample_data import page_texts
@@ -110,7 +110,7 @@ def templates(data: bytes) -> None:
     assert ("".join(marked.original), "".join(marked.changed)) == (before, after)
     assert len(page_texts([text], show_toxic=False, longest=4_000)) == 1
     assert len(mask_toxic(text)) == len(text)
-    question(text, (before, after)).encode("utf-8", "surrogatepass")
+    write_question(text, (before, after)).encode("utf-8", "surrogatepass")
     for style in ("rules", "langtest"):
         check_negation(negate(text, style=style), text)
 
@@ -125,10 +125,10 @@ def replies(data: bytes) -> None:
     chosen = choose(reply, labels=letters(3), options=(first or "yes", second or "no", "maybe"))
     assert (chosen.index is None) == (chosen.step == "unparsed")
     assert chosen.index in (None, 0, 1, 2)
-    assert answered(reply, ("yes", "no")) in (None, "none", "A", "B")
-    assert langtest_doubts(reply, reply) in (None, [reply.strip()], [reply.strip()] * 2)
+    assert read_reader_answer(reply, ("yes", "no")) in (None, "none", "A", "B")
+    assert list_langtest_doubts(reply, reply) in (None, [reply.strip()], [reply.strip()] * 2)
     reply_kind(reply)
-    declines(reply)
+    is_declining(reply)
 
 
 def endpoint(data: bytes) -> None:

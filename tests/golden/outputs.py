@@ -20,7 +20,7 @@ from typing import Any
 from contrapose.tasks.core.records import TextSample
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.language.replies.options import choose
-from contrapose.tasks.probes.base import rng_for
+from contrapose.tasks.probes.base import make_sample_rng
 from contrapose.tasks.probes.order_bias import read_choice
 from contrapose.tasks.probes.toxic_words import count_toxic
 
@@ -54,8 +54,8 @@ def made(row: Mapping[str, Any], *, test: str, **settings: Any) -> object:
     chosen = probe(test)
     sample = TextSample(id=row["id"], text=row["text"], options=tuple(row.get("options") or ()))
     given = chosen.settings_type.model_validate(settings)
-    (case,) = chosen.cases(sample, given, rng=rng_for(0, sample.id, test), likelihoods="all")
-    twin = None if case.skip_reason else chosen.control(case, sample, given, rng=rng_for(1, sample.id, test))
+    (case,) = chosen.cases(sample, given, rng=make_sample_rng(0, sample.id, test), likelihoods="all")
+    twin = None if case.skip_reason else chosen.control(case, sample, given, rng=make_sample_rng(1, sample.id, test))
     return [case.original, case.perturbed, case.skip_reason, case.confidence, twin and twin.perturbed]
 
 

@@ -20,7 +20,7 @@ from contrapose.tasks.core.registry import names, probe
 from contrapose.tasks.infer.ask import list_questions
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.load.samples import load_samples
-from contrapose.tasks.probes.base import rng_for
+from contrapose.tasks.probes.base import make_sample_rng
 
 TABLE = """
 add_negation    negation        408  0556fb8e39ac9933  709668b19878704e
@@ -83,9 +83,9 @@ def prompts(test: str, source: str, likelihoods: Likelihoods) -> Iterator[object
     chosen = probe(test)
     settings = chosen.settings_type()
     for sample in load_samples(DataSettings(source=source), chosen.sample_type, limit=None, seed=0).samples:
-        cases = [*chosen.cases(sample, settings, rng=rng_for(0, sample.id, test), likelihoods=likelihoods)]
+        cases = [*chosen.cases(sample, settings, rng=make_sample_rng(0, sample.id, test), likelihoods=likelihoods)]
         if cases[0].skip_reason is None:
-            cases.append(chosen.control(cases[0], sample, settings, rng=rng_for(1, sample.id, test)))
+            cases.append(chosen.control(cases[0], sample, settings, rng=make_sample_rng(1, sample.id, test)))
         for case in filter(None, cases):
             questions = (
                 []

@@ -12,7 +12,7 @@ from pathlib import Path
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.records import ItemSample
 from contrapose.tasks.load.samples import load_samples
-from contrapose.tasks.probes.base import rng_for
+from contrapose.tasks.probes.base import make_sample_rng
 from contrapose.tasks.probes.item_order import ItemOrder, ItemOrderSettings
 from tests.golden.outputs import digest
 
@@ -31,7 +31,7 @@ def prompts() -> Iterator[tuple[str, list[str | None]]]:
     for name, values in WAYS.items():
         settings = ItemOrderSettings.model_validate(values)
         for sample in samples:
-            rng, other = (rng_for(0, sample.id, part) for part in ("item_order", "item_order/control"))
+            rng, other = (make_sample_rng(0, sample.id, part) for part in ("item_order", "item_order/control"))
             cases = PROBE.cases(sample, settings, rng=rng, likelihoods="none")
             twin = PROBE.control(cases[0], sample, settings, rng=other)
             asked = [case.perturbed_prompt for case in cases]

@@ -57,12 +57,12 @@ def test_a_complete_answer_counts_although_the_rest_was_cut_off(reply: str) -> N
 def test_of_a_reply_that_was_cut_off_an_own_label_counts_where_it_opens_or_ends() -> None:
     labels = OwnLabels(labels=("good", "bad"))
     within = "I look at the text. It is a good text, I believe. Now the second part of it"
-    assert labels.place(within, count=2) == 0
-    assert labels.place(within, count=2, cut_off=True) is None
-    assert labels.place("Good. The text is", count=2, cut_off=True) == 0
-    assert labels.place("I look at the text. It is bad", count=2, cut_off=True) == 1
+    assert labels.find_place(within, count=2) == 0
+    assert labels.find_place(within, count=2, cut_off=True) is None
+    assert labels.find_place("Good. The text is", count=2, cut_off=True) == 0
+    assert labels.find_place("I look at the text. It is bad", count=2, cut_off=True) == 1
     with_pattern = OwnLabels(labels=("good", "bad"), pattern=r"a (\w+) text")
-    assert with_pattern.place(within, count=2, cut_off=True) == 0
+    assert with_pattern.find_place(within, count=2, cut_off=True) == 0
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import pytest
 from load.sources import loaded
 
 from contrapose.tasks.core.records import ItemSample
-from contrapose.tasks.probes.answers.scores import holds
-from contrapose.tasks.probes.orders.item_places import details_of
+from contrapose.tasks.probes.answers.scores import contains_phrase
+from contrapose.tasks.probes.orders.item_places import make_place_details
 
 
 @cache
@@ -50,10 +50,12 @@ def test_the_longest_item_and_the_longest_option_are_right_about_as_often_as_any
 
 def test_the_only_item_that_holds_the_answer_is_the_relevant_one() -> None:
     for sample in samples():
-        sources = details_of(sample, tuple(range(len(sample.items))))["sources"].split(",")
+        sources = make_place_details(sample, tuple(range(len(sample.items))))["sources"].split(",")
         source = sources[sample.options.index(sample.answers[0])]
         assert not source or source == str(sample.relevant), sample.id
 
 
 def test_no_question_holds_its_answer() -> None:
-    assert not [sample.id for sample in samples() if holds(sample.text.casefold(), sample.answers[0].casefold())]
+    assert not [
+        sample.id for sample in samples() if contains_phrase(sample.text.casefold(), sample.answers[0].casefold())
+    ]

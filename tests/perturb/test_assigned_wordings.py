@@ -17,7 +17,7 @@ from contrapose.tasks.core.registry import names, probe
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.perturb.cases import build_cases
 from contrapose.tasks.perturb.wordings import assign_wordings
-from contrapose.tasks.probes.own_prompt import built_in_wordings
+from contrapose.tasks.probes.own_prompt import load_built_in_wordings
 from contrapose.tasks.probes.prompt_settings import PromptSettings
 
 LEAST_SHIPPED = 8
@@ -88,7 +88,7 @@ def test_a_wording_is_part_of_the_id_and_one_wording_changes_nothing() -> None:
 # The prompts of tests of tools are conversations, and their texts name the tools.
 @pytest.mark.parametrize("test", [test for test in PROMPTED if not test.startswith("tool_")])
 def test_built_in_wordings_differ_and_show_the_same(test: str) -> None:
-    count = len(built_in_wordings(probe(test).settings_type.built_in))  # type: ignore[attr-defined]
+    count = len(load_built_in_wordings(probe(test).settings_type.built_in))  # type: ignore[attr-defined]
     assert count >= LEAST_SHIPPED
     every = {"wordings": count, "wordings_each": count, "control": True}
     in_each_wording: dict[str, list[Case]] = {}

@@ -11,8 +11,12 @@ import pyarrow as pa
 import pytest
 
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.probes.answers.answer_probe import contrast_criterion, noticed_criterion, steady_criterion
-from contrapose.tasks.probes.answers.settings import AnswerSettings, guess
+from contrapose.tasks.probes.answers.answer_probe import (
+    make_contrast_criterion,
+    make_noticed_criterion,
+    make_steady_criterion,
+)
+from contrapose.tasks.probes.answers.settings import AnswerSettings, compute_chance
 from contrapose.tasks.probes.base import UNRELATED_NOT, Criterion
 from contrapose.tasks.probes.edits.base import TextEdit
 
@@ -35,24 +39,24 @@ def met(criterion: Criterion | None) -> list[float]:
 
 
 def test_only_what_was_right_before_counts_and_what_was_not_read_stays_open() -> None:
-    criterion = noticed_criterion(cases(2, 1, 5, unread=1), None)
+    criterion = make_noticed_criterion(cases(2, 1, 5, unread=1), None)
     assert met(criterion) == pytest.approx([1, 1, 0, float("nan")], nan_ok=True)
 
 
 @pytest.mark.parametrize(("options", "chance", "wanted"), [(2, 0.5, 0.75), (4, 0.75, 0.875), (5, 0.8, 0.9)])
 def test_the_default_gate_lies_halfway_between_guessing_and_all(options: int, chance: float, wanted: float) -> None:
-    criterion = noticed_criterion(cases(20, 0, 0, option_count=options), None)
+    criterion = make_noticed_criterion(cases(20, 0, 0, option_count=options), None)
     assert (criterion.chance, criterion.wanted) == pytest.approx((chance, wanted))
 
 
 def test_without_options_nothing_is_guessed() -> None:
-    criterion = noticed_criterion(cases(20, 0, 0, option_count=None), None)
+    criterion = make_noticed_criterion(cases(20, 0, 0, option_count=None), None)
     assert (criterion.chance, criterion.wanted) == (None, 0.7)
 
 
 @pytest.mark.parametrize(("right", "few"), [(19, True), (20, False)])
 def test_a_few_right_answers_are_told_and_claim_nothing(right: int, few: bool) -> None:
-    criterion = noticed_criterion(cases(right, 0, 30), None)
+    criterion = make_noticed_criterion(cases(right, 0, 30), None)
     assert bool(criterion.too_few) is few
     assert not few or criterion.too_few.startswith("The model answered 19 of 49 samples correctly before the change")
 
@@ -60,21 +64,21 @@ def test_a_few_right_answers_are_told_and_claim_nothing(right: int, few: bool) -
 @pytest.mark.parametrize(("known", "there"), [(49, False), (50, True)])
 def test_the_documents_gate_stays_where_most_answers_are_unknown(known: int, there: bool) -> None:
     rows = pd.concat([cases(known, 0, 0), cases(0, 0, 0, unread=100 - known, answer_known=False)])
-    assert (noticed_criterion(rows, None) is not None) is there
+    assert (make_noticed_criterion(rows, None) is not None) is there
 
 
 def test_a_gate_of_zero_asks_for_nothing() -> None:
-    assert noticed_criterion(cases(30, 0, 0), 0.0) is None
+    assert make_noticed_criterion(cases(30, 0, 0), 0.0) is None
 
 
 def test_of_the_controls_only_those_with_a_not_must_stay() -> None:
     beside = {"control": True, "control_kind": UNRELATED_NOT}
     rows = [case(answer_changed=True), case(control=True, control_kind="polite", answer_changed=True)]
     rows += [case(answer_changed=changed, **beside) for changed in (True, False, None)]
-    criterion = steady_criterion(pd.DataFrame(rows), 0.6)
+    criterion = make_steady_criterion(pd.DataFrame(rows), 0.6)
     assert met(criterion) == pytest.approx([0, 1, float("nan")], nan_ok=True)
     assert (criterion.wanted, criterion.chance) == (0.6, 0.25)
-    assert steady_criterion(pd.DataFrame(rows[:2]), 0.6) is None
+    assert make_steady_criterion(pd.DataFrame(rows[:2]), 0.6) is None
 
 
 def test_a_choice_that_is_steady_and_wrong_does_not_count_as_right() -> None:
@@ -102,7 +106,7 @@ def contrasted(*pairs: tuple[object, object, object], chance: float | None = 0.7
 
 
 def only(results: pd.DataFrame) -> Criterion:
-    found = contrast_criterion(results, 0.5)
+    found = make_contrast_criterion(results, 0.5)
     assert found is not None
     return found
 
@@ -124,7 +128,7 @@ def test_one_failure_decides_and_otherwise_what_cannot_be_told_is_open() -> None
 def test_cases_without_a_control_do_not_count_and_without_any_there_is_no_rate() -> None:
     several = contrasted((True, False, True), (True, False, True)).iloc[:3]
     assert met_contrast(several) == [1]
-    assert contrast_criterion(several[~several["control"]], 0.5) is None
+    assert make_contrast_criterion(several[~several["control"]], 0.5) is None
 
 
 def test_that_the_answer_before_was_wrong_is_no_evidence_against_a_model_that_notices() -> None:
@@ -151,18 +155,18 @@ def test_a_coin_flipper_has_the_contrast_rate_that_is_told_as_chance() -> None:
 
 @pytest.mark.parametrize("options", [2, 3, 4, 5])
 def test_letters_are_guessed_as_often_as_there_are_others(options: int) -> None:
-    found = guess(options, upper=0.2, by_likelihood=False)
+    found = compute_chance(options, upper=0.2, by_likelihood=False)
     assert found == pytest.approx(1 - 1 / options)
 
 
 def test_a_threshold_of_divergence_makes_changes_likelier() -> None:
-    by_letter = guess(4, upper=None, by_likelihood=True)
-    narrow, wide = (guess(4, upper=upper, by_likelihood=True) for upper in (0.05, 0.5))
+    by_letter = compute_chance(4, upper=None, by_likelihood=True)
+    narrow, wide = (compute_chance(4, upper=upper, by_likelihood=True) for upper in (0.05, 0.5))
     assert 1 > narrow > wide >= by_letter == 0.75
 
 
 def test_nothing_can_be_guessed_without_options() -> None:
-    assert guess(0, upper=0.2, by_likelihood=True) is None
+    assert compute_chance(0, upper=0.2, by_likelihood=True) is None
 
 
 UNKNOWN = None

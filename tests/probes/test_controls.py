@@ -21,11 +21,16 @@ from contrapose.tasks.core.records import (
     TextSample,
     Trial,
 )
-from contrapose.tasks.probes.base import UNRELATED_NOT, Probe, rng_for
-from contrapose.tasks.probes.edits.base import OF_THE_REPLY, PROCEDURE, reworded_control, unrelated_not_control
+from contrapose.tasks.probes.base import UNRELATED_NOT, Probe, make_sample_rng
+from contrapose.tasks.probes.edits.base import (
+    OF_THE_REPLY,
+    PROCEDURE,
+    make_reworded_control,
+    make_unrelated_not_control,
+)
 from contrapose.tasks.probes.order_bias import OrderBias
 from contrapose.tasks.probes.toxic_words.count import count_toxic
-from contrapose.tasks.probes.toxic_words.probe import AFTER, BEFORE, polite_words
+from contrapose.tasks.probes.toxic_words.probe import AFTER, BEFORE, draw_polite_words
 
 TEXT = TextSample(id="1", text="Iron is a metal.")
 CHOICE = TextSample(id="1", text="Water is", options=("dry", "liquid", "solid"), answers=("liquid",))
@@ -39,7 +44,7 @@ def pair_of(test: str, sample: object, *, likelihoods: Likelihoods = "none", **v
     probe: Probe = registry.probe(test)
     settings = probe.settings_type.model_validate(values)
     case = probe.cases(sample, settings, rng=random.Random(0), likelihoods=likelihoods)[0]
-    twin = probe.control(case, sample, settings, rng=rng_for(0, "1", f"{test}/control"))
+    twin = probe.control(case, sample, settings, rng=make_sample_rng(0, "1", f"{test}/control"))
     assert twin is not None
     return case, twin
 
@@ -71,7 +76,7 @@ def twins(text: str, *, options: bool = False, draws: int = 60) -> dict[str, set
     """The controls of a text by their kind, over many draws."""
     drawn: dict[str, set[str]] = {}
     for seed in range(draws):
-        kind, twin = reworded_control(text, rng=random.Random(seed), options=options)
+        kind, twin = make_reworded_control(text, rng=random.Random(seed), options=options)
         drawn.setdefault(kind, set()).add(twin)
     return drawn
 
@@ -111,7 +116,7 @@ def test_what_might_change_the_meaning_is_left_alone(text: str, kind: str) -> No
     "text", ["Iron is hard.", "What is iron?", "Iron is", "True or false: iron is hard.", "A\n\nB."]
 )
 def test_a_not_about_something_else_stands_beside_a_text_that_is_kept(text: str, options: bool) -> None:
-    made = {unrelated_not_control(text, rng=random.Random(seed), options=options) for seed in range(80)}
+    made = {make_unrelated_not_control(text, rng=random.Random(seed), options=options) for seed in range(80)}
     assert {each.kind for each in made} == {UNRELATED_NOT}
     assert all(text in each.text and CUE.search(each.text) for each in made)
     behind = {each.text for each in made if each.text.startswith(text)}
@@ -131,7 +136,9 @@ def test_half_of_the_controls_of_a_negation_hold_a_not_and_none_of_other_edits()
     for number in range(400):
         sample = TextSample(id=str(number), text="Iron is a metal.")
         case = probe.cases(sample, probe.settings_type(), rng=random.Random(0), likelihoods="none")[0]
-        twin = probe.control(case, sample, probe.settings_type(), rng=rng_for(0, sample.id, "add_negation/control"))
+        twin = probe.control(
+            case, sample, probe.settings_type(), rng=make_sample_rng(0, sample.id, "add_negation/control")
+        )
         kinds[twin.details[CONTROL_KIND]] += 1
     assert 160 < kinds[UNRELATED_NOT] < 240
     assert set(kinds) == {UNRELATED_NOT, "adverbial", "polite", "punctuation"}
@@ -168,7 +175,7 @@ def test_polite_words_stand_where_toxic_words_stood(strategy: str, start: int, e
 @pytest.mark.parametrize("count", range(1, 24))
 def test_there_are_as_many_polite_words_as_toxic_ones(count: int) -> None:
     for phrases in (BEFORE, AFTER):
-        assert len(polite_words("x " * count, phrases, rng=random.Random(count)).split()) == count
+        assert len(draw_polite_words("x " * count, phrases, rng=random.Random(count)).split()) == count
 
 
 def test_polite_words_are_no_bad_words() -> None:

@@ -15,8 +15,8 @@ from contrapose.tasks.core.records import Case, Completion, SummaryPair, TextSam
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.infer.ask import list_extras, list_questions, make_trials
 from contrapose.tasks.infer.mock import MockModel
-from contrapose.tasks.perturb.cases import build_cases, drawn_besides
-from contrapose.tasks.probes.choices import COLUMNS, in_words_columns, reading_measures
+from contrapose.tasks.perturb.cases import build_cases, draw_further_ids
+from contrapose.tasks.probes.choices import COLUMNS, make_words_columns, yield_reading_measures
 
 IDS = [f"s{number}" for number in range(200)]
 OPTIONS = ("copper", "iron", "zinc")
@@ -37,7 +37,7 @@ def plan_of(test: str, **settings: object) -> Plan:
 
 def cases_of(test: str, **settings: object) -> list[Case]:
     plan = plan_of(test, **settings)
-    drawn = drawn_besides(IDS, plan, seed=3, likelihoods="all")
+    drawn = draw_further_ids(IDS, plan, seed=3, likelihoods="all")
     return list(build_cases(TESTS[test], plan, seed=3, likelihoods="all", besides=drawn))
 
 
@@ -52,10 +52,10 @@ def test_one_case_of_each_drawn_sample_is_also_asked_in_words_and_no_control(tes
 
 def test_the_draw_depends_on_the_seed_and_not_on_the_order_of_the_data() -> None:
     plan = plan_of("order_bias")
-    first = drawn_besides(IDS, plan, seed=1, likelihoods="all")
-    assert first == drawn_besides(IDS[::-1], plan, seed=1, likelihoods="all")
-    assert first != drawn_besides(IDS, plan, seed=2, likelihoods="all")
-    assert drawn_besides(IDS, plan, seed=1, likelihoods="none") == frozenset()
+    first = draw_further_ids(IDS, plan, seed=1, likelihoods="all")
+    assert first == draw_further_ids(IDS[::-1], plan, seed=1, likelihoods="all")
+    assert first != draw_further_ids(IDS, plan, seed=2, likelihoods="all")
+    assert draw_further_ids(IDS, plan, seed=1, likelihoods="none") == frozenset()
 
 
 def worded(reply: Completion) -> Completion:
@@ -108,13 +108,13 @@ def test_another_reply_disagrees_and_an_unreadable_one_is_unread(test: str) -> N
 
 def test_agreement_is_over_what_could_be_read() -> None:
     rows = [
-        in_words_columns("B", read="B", likeliest="B"),
-        in_words_columns("A", read="A", likeliest="B"),
-        in_words_columns("Hm.", read=None, likeliest="B"),
-        in_words_columns("A", read="A", likeliest=None),
-        in_words_columns(None, read=None, likeliest="B"),
+        make_words_columns("B", read="B", likeliest="B"),
+        make_words_columns("A", read="A", likeliest="B"),
+        make_words_columns("Hm.", read=None, likeliest="B"),
+        make_words_columns("A", read="A", likeliest=None),
+        make_words_columns(None, read=None, likeliest="B"),
     ]
     frame = pd.DataFrame([dict.fromkeys(COLUMNS) | row for row in rows])
-    agreement, unread = [*reading_measures(frame)][:2]
+    agreement, unread = [*yield_reading_measures(frame)][:2]
     assert np.nanmean(agreement.values) == 0.5
     assert np.nanmean(unread.values) == 0.25

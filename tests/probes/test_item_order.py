@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Case, Completion, ItemSample, Likelihoods, Score, Trial
 from contrapose.tasks.evaluate.summarise import estimates
-from contrapose.tasks.probes.base import rng_for
+from contrapose.tasks.probes.base import make_sample_rng
 from contrapose.tasks.probes.item_order import INTRODUCTION, OTHER_WORDS, ItemOrder, ItemOrderSettings
-from contrapose.tasks.probes.orders.item_places import Places
+from contrapose.tasks.probes.orders.item_places import PlaceCounts
 from contrapose.tasks.probes.panels import Bars, Panel, Sheet
 
 PROBE = ItemOrder()
@@ -40,7 +40,7 @@ def settings(**values: Any) -> ItemOrderSettings:
 
 
 def make(sample: ItemSample = PETS, *, likelihoods: Likelihoods = "none", seed: int = 0, **values: Any) -> list[Case]:
-    rng = rng_for(seed, sample.id, PROBE.name)
+    rng = make_sample_rng(seed, sample.id, PROBE.name)
     return list(PROBE.cases(sample, settings(**values), rng=rng, likelihoods=likelihoods))
 
 
@@ -64,7 +64,7 @@ def test_every_rotation_is_a_case_of_the_same_original() -> None:
 
 @given(st.integers(2, 40))
 def test_over_all_cyclic_orders_each_item_stands_once_at_each_place(count: int) -> None:
-    orders = [tuple(range(count)), *settings().orders_of(count, random.Random(0))]
+    orders = [tuple(range(count)), *settings().list_orders(count, random.Random(0))]
     assert all(sorted(order) == list(range(count)) for order in orders)
     assert all(len(set(column)) == count for column in zip(*orders, strict=True))
 
@@ -73,7 +73,7 @@ def test_over_all_cyclic_orders_each_item_stands_once_at_each_place(count: int) 
 def test_sampled_orders_are_as_many_as_there_are_and_none_is_the_given_one_or_drawn_twice(
     count: int, most: int, seed: int
 ) -> None:
-    orders = settings(orders="sample", count=most).orders_of(count, random.Random(seed))
+    orders = settings(orders="sample", count=most).list_orders(count, random.Random(seed))
     assert len(orders) == min(most, math.factorial(count) - 1) == len(set(orders))
     assert tuple(range(count)) not in orders
     assert all(sorted(order) == list(range(count)) for order in orders)
@@ -82,7 +82,7 @@ def test_sampled_orders_are_as_many_as_there_are_and_none_is_the_given_one_or_dr
 @given(st.integers(2, 12), st.integers(1, 20), st.integers(0, 100))
 def test_more_orders_begin_with_those_of_fewer(count: int, most: int, seed: int) -> None:
     fewer, more = (
-        settings(orders="sample", count=number).orders_of(count, random.Random(seed)) for number in (most, most + 3)
+        settings(orders="sample", count=number).list_orders(count, random.Random(seed)) for number in (most, most + 3)
     )
     assert more[: len(fewer)] == fewer
 
@@ -395,7 +395,7 @@ def test_there_is_no_criterion_where_no_answer_is_known() -> None:
 
 
 def panels(*parts: list[dict[str, Any]], outcome: Any = NOTHING) -> list[Panel]:
-    picture = Places()
+    picture = PlaceCounts()
     for rows in parts:
         picture.add(frame(*rows))
     return list(picture.panels(outcome))

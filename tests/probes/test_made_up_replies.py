@@ -20,11 +20,11 @@ from contrapose.tasks.probes.reader_questions import (
     LONG,
     MOST_CHARACTERS,
     NO_CHOICE,
-    agreement,
-    made_up,
-    made_up_estimate,
-    reads_badly,
-    share_of,
+    count_agreed,
+    count_made_up,
+    estimate_made_up_agreement,
+    is_bad_reader,
+    make_up_reply,
 )
 
 OPTIONS = ("copper", "iron", "zinc", "tin")
@@ -33,7 +33,7 @@ UNREAD = "Wherever the sun shines, the metal that you asked for is what I would 
 
 def asked(number: int, **changes: object) -> FollowUp:
     own = case(sample_id=f"s{number}", **{"options": OPTIONS, "answers": ("iron",), **changes})
-    found = made_up(own, avoided=own.answers)
+    found = make_up_reply(own, avoided=own.answers)
     assert found is not None
     return found
 
@@ -83,8 +83,8 @@ def test_where_every_option_is_right_the_reply_chooses_none() -> None:
 def test_an_option_that_means_none_is_in_no_doubt() -> None:
     options = ("copper", "iron", "None of these")
     assert "none" not in {asked(number, options=options).known for number in range(200)}
-    assert made_up(case(options=options), avoided=options) is None
-    assert made_up(case(options=("copper",)), avoided=()) is None
+    assert make_up_reply(case(options=options), avoided=options) is None
+    assert make_up_reply(case(options=("copper",)), avoided=()) is None
 
 
 def test_a_long_option_is_named_by_its_letter() -> None:
@@ -106,7 +106,7 @@ def questions_about(trials: list[Trial]) -> list[FollowUp]:
 
 def test_a_test_has_as_many_made_up_replies_as_it_may_need_and_none_of_controls() -> None:
     found = questions_about([trial(number) for number in range(60)])
-    assert len({question.prompt for question in found}) == len(found) == share_of(50) == 25
+    assert len({question.prompt for question in found}) == len(found) == count_made_up(50) == 25
     assert questions_about([trial(1, control=True), trial(2, asks="choose"), trial(3, options=())]) == []
 
 
@@ -117,7 +117,7 @@ def test_where_no_answer_is_known_the_models_own_choice_is_not_the_made_up_one()
 
 @pytest.mark.parametrize(("checks", "share"), [(0, 0), (1, 1), (2, 1), (9, 5), (50, 25)])
 def test_half_of_the_checks_are_made_up(checks: int, share: int) -> None:
-    assert share_of(checks) == share
+    assert count_made_up(checks) == share
 
 
 def test_what_is_said_of_made_up_replies_is_counted_separately() -> None:
@@ -125,8 +125,8 @@ def test_what_is_said_of_made_up_replies_is_counted_separately() -> None:
     read = FollowUp(case_id="case", side="expected", prompt="?", known="B")
     said = {first: first.known or "", second: "well", read: "C"}
     cases = {first.case_id: case(options=OPTIONS), "case": case(options=OPTIONS)}
-    assert agreement(cases, said, made_up=True) == (1, 1)
-    assert agreement(cases, said) == (0, 1)
+    assert count_agreed(cases, said, made_up=True) == (1, 1)
+    assert count_agreed(cases, said) == (0, 1)
 
 
 @pytest.mark.parametrize(
@@ -137,10 +137,10 @@ def test_what_is_said_of_made_up_replies_is_counted_separately() -> None:
     ],
 )  # fmt: skip
 def test_few_made_up_replies_find_out_who_does_not_read_them(agreed: int, answers: int, badly: bool) -> None:
-    assert reads_badly(agreed, answers, least=LEAST_MADE_UP_AGREEMENT) is badly
+    assert is_bad_reader(agreed, answers, least=LEAST_MADE_UP_AGREEMENT) is badly
 
 
 def test_the_figure_has_an_interval() -> None:
-    found = made_up_estimate(9, 10)
+    found = estimate_made_up_agreement(9, 10)
     assert (found["value"], found["rows"]) == (0.9, 10)
     assert found["interval"] == pytest.approx((0.596, 0.982), abs=0.001)

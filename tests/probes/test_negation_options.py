@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from places import json_rows
 
 from contrapose.tasks.probes.negation import Negation, negate
-from contrapose.tasks.probes.negation.reversal import are_truth_values, refer_to_others
+from contrapose.tasks.probes.negation.reversal import has_option_about_others, has_truth_values
 
 THINGS = ("an oak", "a trout", "a fern", "a wren")
 DEEDS = ("are cheap", "ask for drawings", "have low reliability", "take hours")
@@ -140,7 +140,7 @@ def test_a_text_without_options_may_be_an_order() -> None:
     ],
 )  # fmt: skip
 def test_an_option_about_others_is_known(option: str) -> None:
-    assert refer_to_others(option)
+    assert has_option_about_others(option)
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_an_option_about_others_is_known(option: str) -> None:
     ],
 )  # fmt: skip
 def test_other_options_are_none(option: str) -> None:
-    assert not refer_to_others(option)
+    assert not has_option_about_others(option)
 
 
 def test_options_may_have_letters_of_their_own() -> None:
@@ -159,8 +159,8 @@ def test_options_may_have_letters_of_their_own() -> None:
 
 
 def test_truth_values_are_a_pair() -> None:
-    assert are_truth_values(("Yes.", "no"))
-    assert not are_truth_values(("yes", "no", "maybe"))
+    assert has_truth_values(("Yes.", "no"))
+    assert not has_truth_values(("yes", "no", "maybe"))
 
 
 @pytest.mark.parametrize("fragment", TIMED)

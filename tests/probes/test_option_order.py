@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from contrapose.tasks.core.records import Case, Completion, Likelihoods, Score, TextSample, Trial
 from contrapose.tasks.evaluate.summarise import estimates
-from contrapose.tasks.probes.option_order import OptionOrder, OptionOrderSettings, rotate
+from contrapose.tasks.probes.option_order import OptionOrder, OptionOrderSettings, rotate_options
 from contrapose.tasks.tables.results import result_table
 
 PROBE = OptionOrder()
@@ -52,7 +52,7 @@ def test_every_rotation_is_a_case_of_the_same_original() -> None:
 
 @given(st.lists(st.text(st.characters(categories=["L"]), min_size=1), min_size=2, max_size=26, unique=True))
 def test_over_all_orders_each_option_stands_once_behind_each_letter(options: list[str]) -> None:
-    orders = [rotate(options, by) for by in range(len(options))]
+    orders = [rotate_options(options, by) for by in range(len(options))]
     assert all(sorted(order) == sorted(options) for order in orders)
     assert all(len(set(column)) == len(options) for column in zip(*orders, strict=True))
 

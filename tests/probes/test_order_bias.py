@@ -18,7 +18,7 @@ from contrapose.tasks.core.records import Case, Completion, Likelihoods, Score, 
 from contrapose.tasks.evaluate.summarise import effects, estimates
 from contrapose.tasks.probes.choices import read_choice
 from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
-from contrapose.tasks.probes.orders.two_orders import calibrates
+from contrapose.tasks.probes.orders.two_orders import is_calibrating
 from contrapose.tasks.tables.results import result_table
 
 PROBE = OrderBias()
@@ -207,14 +207,14 @@ def test_pride_finds_the_letters_pull_and_takes_it_out() -> None:
 
 def test_the_pairs_that_calibrate_are_not_judged() -> None:
     settings = OrderBiasSettings()
-    contents = [-0.5 if calibrates(f"pair {number}", settings.calibration) else 0.5 for number in range(100)]
+    contents = [-0.5 if is_calibrating(f"pair {number}", settings.calibration) else 0.5 for number in range(100)]
     assert leaning(contents, position=2.0)["pride_accuracy"] == 1
 
 
 def test_a_pair_calibrates_by_its_id_alone() -> None:
-    chosen = [number for number in range(5_000) if calibrates(f"pair {number}", 0.2)]
+    chosen = [number for number in range(5_000) if is_calibrating(f"pair {number}", 0.2)]
     assert len(chosen) == pytest.approx(1_000, abs=90)
-    assert set(chosen) <= {number for number in range(5_000) if calibrates(f"pair {number}", 0.3)}
+    assert set(chosen) <= {number for number in range(5_000) if is_calibrating(f"pair {number}", 0.3)}
 
 
 def test_without_likelihoods_there_is_no_prior() -> None:

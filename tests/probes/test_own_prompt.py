@@ -104,12 +104,12 @@ def test_labels_decide(replies: tuple[str, str], outcome: str, passed: bool, und
     ],
 )
 def test_a_label_is_found_or_none(reply: str, labels: Sequence[str], pattern: str | None, place: int | None) -> None:
-    assert OwnLabels(labels=tuple(labels), pattern=pattern).place(reply, count=len(labels)) == place
+    assert OwnLabels(labels=tuple(labels), pattern=pattern).find_place(reply, count=len(labels)) == place
 
 
 def test_a_pattern_that_takes_forever_reads_nothing() -> None:
     start = time.monotonic()
-    assert OwnLabels(labels=("A", "B"), pattern=r"(?:a|aa|a+)+$(c)").place("a" * 5_000 + "b", count=2) is None
+    assert OwnLabels(labels=("A", "B"), pattern=r"(?:a|aa|a+)+$(c)").find_place("a" * 5_000 + "b", count=2) is None
     assert time.monotonic() - start < 30
 
 

@@ -16,7 +16,7 @@ from contrapose.tasks.infer.ask import is_letter_wanted
 from contrapose.tasks.probes.item_order import ItemOrderSettings
 from contrapose.tasks.probes.judge_order import JudgeOrderSettings
 from contrapose.tasks.probes.order_bias import OrderBiasSettings
-from contrapose.tasks.probes.own_prompt import built_in_wordings, check_template
+from contrapose.tasks.probes.own_prompt import check_template, load_built_in_wordings
 from contrapose.tasks.probes.prompt_settings import PromptSettings
 
 SAMPLE = TextSample(
@@ -207,7 +207,7 @@ OURS = {
 
 @pytest.mark.parametrize("name", OURS)
 def test_our_own_prompts_are_templates_that_a_suite_could_bring(name: str) -> None:
-    for content in built_in_wordings(name):
+    for content in load_built_in_wordings(name):
         check_template(content, known=(*OURS[name].variables, "introduction"), needed=OURS[name].needed)
 
 

@@ -7,14 +7,14 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from contrapose.tasks.probes.answers.answer_probe import Changes, form_of_text
+from contrapose.tasks.probes.answers.answer_probe import ChangeCounts, classify_text_form
 from contrapose.tasks.probes.negation import AddNegation
-from contrapose.tasks.probes.option_order import OptionOrder, Rotations
+from contrapose.tasks.probes.option_order import OptionOrder, RotationCounts
 from contrapose.tasks.probes.order_bias import OrderBias
-from contrapose.tasks.probes.orders.two_figures import Positions
+from contrapose.tasks.probes.orders.two_figures import OutcomeCounts
 from contrapose.tasks.probes.panels import Bars, Grid, Panel, Picture, Quantity, Sheet
 from contrapose.tasks.probes.toxic_words import AddToxicWords
-from contrapose.tasks.probes.toxic_words.figures import Tiers
+from contrapose.tasks.probes.toxic_words.figures import TierSums
 
 NOTHING: Any = {"estimates": {}}
 
@@ -41,13 +41,13 @@ def case(text: str, changed: bool | None, **known: Any) -> dict[str, Any]:
     ],
 )  # fmt: skip
 def test_a_text_is_told_by_its_beginning_and_its_end(text: str, kind: str) -> None:
-    assert form_of_text(text) == kind
+    assert classify_text_form(text) == kind
 
 
 def test_changed_answers_are_counted_by_the_kind_of_text_over_all_parts() -> None:
     first = [case("Iron rusts.", True), case("Iron is", False), case("Why?", None), case("Who?", True, error="gone")]
     second = [case("Gold rusts.", False), case("Tin is", True, **{"pass": None})]
-    (bars,) = shown(Changes(), first, second)
+    (bars,) = shown(ChangeCounts(), first, second)
     assert isinstance(bars, Bars)
     assert [(each.name, each.count, each.total) for each in bars.shares] == [("statement", 1, 2), ("unfinished", 0, 1)]
 
@@ -61,7 +61,7 @@ def test_right_answers_were_kept_or_lost_where_they_are_known() -> None:
         case("Iron is", True, right_before=False, gold_lost=None),
         case("Iron is", True),
     ]
-    _, bars = shown(Changes(), rows)
+    _, bars = shown(ChangeCounts(), rows)
     assert isinstance(bars, Bars)
     assert [(each.name, each.count, each.total) for each in bars.shares] == [
         *(("right before, kept", 2, 5), ("right before, lost", 2, 5), ("wrong before", 1, 5))
@@ -71,9 +71,12 @@ def test_right_answers_were_kept_or_lost_where_they_are_known() -> None:
 @pytest.mark.parametrize(
     ("picture", "rows"),
     [
-        *((picture, {"original": "Iron is"}) for picture in (Changes(), Tiers())),
+        *((picture, {"original": "Iron is"}) for picture in (ChangeCounts(), TierSums())),
         *((OrderBias().picture(), values) for values in ({}, {"outcome": "unparsed"})),
-        *((Rotations(), values) for values in ({"outcome": "text"}, {"rotation": 1, "sample_id": "1", "repeat": 0})),
+        *(
+            (RotationCounts(), values)
+            for values in ({"outcome": "text"}, {"rotation": 1, "sample_id": "1", "repeat": 0})
+        ),
     ],
 )
 def test_nothing_is_shown_where_nothing_was_counted(picture: Picture, rows: dict[str, Any]) -> None:
@@ -88,7 +91,7 @@ def test_added_words_are_summed_by_tier_and_a_mean_stands_where_it_is_known() ->
         {"added_slur": 0, "added_strong": 2, "added_sexual": None, "added_mild": -1},
         {"added_slur": 0, "added_strong": 1, "added_sexual": None, "added_mild": None},
     ]
-    (sheet,) = shown(Tiers(), rows, rows[:1], outcome={"estimates": {"mean_added_strong": mean}})
+    (sheet,) = shown(TierSums(), rows, rows[:1], outcome={"estimates": {"mean_added_strong": mean}})
     assert isinstance(sheet, Sheet)
     known = Quantity(value=0.5, interval=(0.1, 0.9))
     assert dict(sheet.rows) == {
@@ -106,7 +109,7 @@ def pairs(**counts: int) -> pd.DataFrame:
 
 
 def grid(*parts: pd.DataFrame) -> Grid:
-    (found,) = shown(Positions(OrderBias.sentences, ("unparsed",)), *parts)
+    (found,) = shown(OutcomeCounts(OrderBias.sentences, ("unparsed",)), *parts)
     assert isinstance(found, Grid)
     return found
 
@@ -143,7 +146,7 @@ def test_parts_add_up_in_the_grid() -> None:
 
 
 def sentence(*parts: pd.DataFrame) -> str:
-    (found,) = shown(Rotations(), *parts)
+    (found,) = shown(RotationCounts(), *parts)
     assert isinstance(found, Bars)
     return found.sentence
 

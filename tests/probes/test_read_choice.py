@@ -11,7 +11,7 @@ import pytest
 from places import golden_rows
 
 from contrapose.tasks.probes.order_bias import LetterChoice, read_choice
-from contrapose.tasks.probes.orders.letter_replies import nearer
+from contrapose.tasks.probes.orders.letter_replies import choose_nearer
 
 SPLITS = [(name, split) for name in ("replies", "replies_2", "replies_3") for split in ("tune", "held_out")]
 APPROVED = "The council approved the new library budget on Monday."
@@ -224,18 +224,18 @@ def test_a_refusal_is_never_decided_by_embedding() -> None:
 
 @pytest.mark.parametrize("margin", [0.0, 0.05])
 def test_a_reply_as_near_to_the_one_as_to_the_other_chooses_neither_whatever_lead_is_asked_for(margin: float) -> None:
-    found = nearer((0.9, 0.9), similarity_threshold=0.85, margin=margin)
+    found = choose_nearer((0.9, 0.9), similarity_threshold=0.85, margin=margin)
     assert (found.choice, found.step) == (None, "unparsed")
 
 
 def test_a_lead_of_exactly_the_margin_is_enough_and_so_is_a_cosine_of_exactly_the_threshold() -> None:
     for cosines, choice in (((0.75, 0.5), "A"), ((0.5, 0.75), "B")):
-        assert nearer(cosines, similarity_threshold=0.75, margin=0.25).choice == choice
-        assert nearer(cosines, similarity_threshold=0.76, margin=0.25).choice is None
-        assert nearer(cosines, similarity_threshold=0.75, margin=0.26).choice is None
+        assert choose_nearer(cosines, similarity_threshold=0.75, margin=0.25).choice == choice
+        assert choose_nearer(cosines, similarity_threshold=0.76, margin=0.25).choice is None
+        assert choose_nearer(cosines, similarity_threshold=0.75, margin=0.26).choice is None
 
 
 @pytest.mark.parametrize("odd", [float("nan"), float("inf")])
 def test_a_cosine_that_is_no_number_chooses_nothing(odd: float) -> None:
     for cosines in ((odd, 0.9), (0.9, odd)):
-        assert nearer(cosines, similarity_threshold=0.85, margin=0.0).choice is None
+        assert choose_nearer(cosines, similarity_threshold=0.85, margin=0.0).choice is None

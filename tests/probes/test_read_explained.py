@@ -15,7 +15,7 @@ from places import golden_rows
 from contrapose.tasks.language.replies.decision import weigh
 from contrapose.tasks.language.replies.predicates import Strength, verdict
 from contrapose.tasks.language.replies.text import READ_FIRST, READ_LAST, canonical, window
-from contrapose.tasks.probes.known_errors import BARE, EXPLAINED, OF_OPTIONS, OF_TWO, WITH_OPTIONS, Measured
+from contrapose.tasks.probes.known_errors import BARE, EXPLAINED, OF_OPTIONS, OF_TWO, WITH_OPTIONS, MeasuredErrors
 from contrapose.tasks.probes.order_bias import read_choice
 
 TEMPLATES = golden_rows("replies_explained")
@@ -187,7 +187,7 @@ def test_only_short_replies_in_other_words_are_read_by_meaning() -> None:
 
 
 @pytest.mark.parametrize("measured", [*OF_TWO, *OF_OPTIONS], ids=lambda measured: measured.by)
-def test_a_known_error_is_of_a_day_and_a_share_of_the_replies_that_were_read(measured: Measured) -> None:
+def test_a_known_error_is_of_a_day_and_a_share_of_the_replies_that_were_read(measured: MeasuredErrors) -> None:
     assert date.fromisoformat(measured.date)
     assert {each.letter for each in measured.by_letter} <= {*"ABCDEFGH", "none"}
     assert measured.by in ("the rules", "embeddings")
@@ -196,7 +196,7 @@ def test_a_known_error_is_of_a_day_and_a_share_of_the_replies_that_were_read(mea
 
 
 @pytest.mark.parametrize("measured", [EXPLAINED, BARE, WITH_OPTIONS], ids=("explained", "bare", "options"))
-def test_rules_misread_no_reply_that_was_measured(measured: Measured) -> None:
+def test_rules_misread_no_reply_that_was_measured(measured: MeasuredErrors) -> None:
     assert [each.misread for each in measured.by_letter] == [0] * len(measured.by_letter)
 
 

@@ -18,7 +18,7 @@ from bench.replies import read
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.evaluate.embeddings import embedder
 from contrapose.tasks.probes.base import Embed
-from contrapose.tasks.probes.known_errors import BARE, EXPLAINED, IN_OTHER_WORDS, Measured
+from contrapose.tasks.probes.known_errors import BARE, EXPLAINED, IN_OTHER_WORDS, MeasuredErrors
 from contrapose.tasks.probes.order_bias import OrderBiasSettings, read_choice
 
 LEAST_READ = {"tune": 0.95, "tune_2": 0.77, "seen": 0.97, "seen_2": 0.91, "scored": 0.93}
@@ -69,7 +69,7 @@ def test_bare_replies_are_all_read(shared_data: Path) -> None:
 
 
 @pytest.mark.parametrize(("measured", "explains"), [(EXPLAINED, True), (BARE, False)])
-def test_the_known_error_is_what_is_measured(measured: Measured, explains: bool, shared_data: Path) -> None:
+def test_the_known_error_is_what_is_measured(measured: MeasuredErrors, explains: bool, shared_data: Path) -> None:
     counts = by_letter(row for row in recorded(shared_data, "as_summary") if row.explains is explains)
     for known in measured.by_letter:
         found = counts[known.letter]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from contrapose.tasks.probes.judge_order import JudgeOrderSettings
-from contrapose.tasks.probes.orders.verdicts import VerdictLabels, ends_in_time, read_verdict
+from contrapose.tasks.probes.orders.verdicts import VerdictLabels, is_fast_pattern, read_verdict
 
 OPTIONS = ("Yes, it certainly does.", "Yes.")
 MARKS = VerdictLabels(labels={}, usual=True, pattern=r"\[\[(\w+)\]\]")
@@ -120,7 +120,7 @@ def test_a_prompt_with_letters_takes_a_tie_without_a_pattern() -> None:
 
 @pytest.mark.parametrize(("pattern", "ends"), [(r"(a+)+$", False), (r"(?s).*\[\[(A|B|C)\]\]", True), (r"(\w)$", True)])
 def test_patterns_that_backtrack_without_end_are_known(pattern: str, ends: bool) -> None:
-    assert ends_in_time(pattern) == ends
+    assert is_fast_pattern(pattern) == ends
 
 
 def test_a_pattern_has_one_second_for_a_reply() -> None:

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from contrapose.tasks.probes.own_prompt import LONGEST_REPLY, OwnLabels, field_in
+from contrapose.tasks.probes.own_prompt import LONGEST_REPLY, OwnLabels, read_field
 
 NUMBERS = ("1", "2", "3", "4")
 
 
 def read_label(reply: str, labels: tuple[str, ...], *, field: str) -> int | None:
-    return OwnLabels(labels=labels, field=field).place(reply, count=len(labels))
+    return OwnLabels(labels=labels, field=field).find_place(reply, count=len(labels))
 
 
 PATH = "result.winner"
@@ -61,7 +61,7 @@ def test_odd_replies_take_no_time(part: str) -> None:
     start = time.process_time()
     read_label(reply, NUMBERS, field="v")
     assert time.process_time() - start < 2
-    assert field_in(" " * LONGEST_REPLY + '{"v": "1"}', "v") is None
+    assert read_field(" " * LONGEST_REPLY + '{"v": "1"}', "v") is None
 
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)

@@ -17,7 +17,7 @@ from contrapose.tasks.core.policy import cache_key
 from contrapose.tasks.core.records import Case, TextSample
 from contrapose.tasks.probes.negation import AddNegation, AddNegationSettings, negate, probe, second_opinion
 from contrapose.tasks.probes.negation import probe as settings
-from contrapose.tasks.probes.negation.second_opinion import Parse, add_second_opinion, parser, versions
+from contrapose.tasks.probes.negation.second_opinion import Parse, add_second_opinion, get_spacy_versions, load_parser
 
 
 @dataclass
@@ -117,7 +117,7 @@ def test_a_removed_negation_is_never_made_sure() -> None:
 
 
 def test_the_probe_asks_when_it_is_told_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe, "parser", lambda model: says("steel") if model == "other" else refuses)
+    monkeypatch.setattr(probe, "load_parser", lambda model: says("steel") if model == "other" else refuses)
     assert case({}).confidence == "high"
     assert case({"second_opinion": "spacy", "spacy_model": "other"}).confidence == "medium"
 
@@ -143,7 +143,7 @@ def config() -> RunConfig:
 def test_another_version_of_the_model_is_another_cache_key(monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     for installed in ("3.8.0", "3.8.1"):
-        monkeypatch.setattr(settings, "versions", lambda model, at=installed: {model: at})
+        monkeypatch.setattr(settings, "get_spacy_versions", lambda model, at=installed: {model: at})
         plan = plans(config())[0]
         assert plan.versions["en_core_web_sm"] == installed
         found.append(cache_key("perturb", ("contrapose.tasks.core.errors",), {"plan": plan}))
@@ -162,7 +162,7 @@ def test_without_spacy_the_error_says_what_to_install(monkeypatch: pytest.Monkey
 def test_an_unknown_model_is_refused_before_anything_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(second_opinion, "version", lambda name: "3.8.0")
     with pytest.raises(ConfigError, match="spaCy model 'json' is not installed"):
-        versions("json")
+        get_spacy_versions("json")
 
 
 def test_spacy_itself_finds_the_finite_verbs() -> None:
@@ -171,6 +171,6 @@ def test_spacy_itself_finds_the_finite_verbs() -> None:
     english = next((name for name in models if name.startswith("en_core_web")), None)
     if english is None:
         pytest.skip("no English spaCy model is installed: docs/second-opinion.md")
-    parse = parser(english)
+    parse = load_parser(english)
     for text in ("A cactus stem is used to store", "It's a cat.", "The plan backfired.", "Close the door."):
         assert revised(text, parse) == "high"

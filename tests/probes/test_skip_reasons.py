@@ -15,7 +15,7 @@ import pytest
 from contrapose.tasks.core import registry
 from contrapose.tasks.core.records import TextSample
 from contrapose.tasks.core.registry import PROBES, find, names
-from contrapose.tasks.probes.base import Probe, rng_for
+from contrapose.tasks.probes.base import Probe, make_sample_rng
 from contrapose.tasks.probes.edits.base import TextEdit
 from contrapose.tasks.text import wording
 
@@ -34,7 +34,7 @@ def codes_in(source: str) -> Iterator[str]:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("Skip", "Unreadable"), 0, -5):
             yield from texts(*node.args)
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("Edited", "Case", "Negation", "Styled"):
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("Edited", "Case", "Negation", "CuedText"):
             yield from texts(*(keyword.value for keyword in node.keywords if keyword.arg in ("reason", "skip_reason")))
         elif isinstance(node, ast.FunctionDef) and node.name == "_skip_reason":
             yield from texts(*(part.value for part in ast.walk(node) if isinstance(part, ast.Return) and part.value))
@@ -118,7 +118,7 @@ ENGLISH = "The old harbour lies 3 miles in the north and is very clean."
 def reason(test: str, text: str, options: tuple[str, ...] = ()) -> str | None:
     probe, sample = registry.probe(test), TextSample(id="1", text=text, options=options)
     settings = probe.settings_type.model_validate({"scorer": "choice"} if test != "option_order" else {})
-    return probe.cases(sample, settings, rng=rng_for(0, "1", test), likelihoods="all")[0].skip_reason
+    return probe.cases(sample, settings, rng=make_sample_rng(0, "1", test), likelihoods="all")[0].skip_reason
 
 
 @pytest.mark.parametrize(

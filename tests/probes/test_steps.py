@@ -6,13 +6,13 @@ import pandas as pd
 import pytest
 
 from contrapose.tasks.probes.answers.answer_probe import COLUMNS, AnswerProbe
-from contrapose.tasks.probes.known_errors import step_figures, step_shares
+from contrapose.tasks.probes.known_errors import measure_steps, name_step_shares
 from contrapose.tasks.probes.option_order import OptionOrder
 from contrapose.tasks.probes.order_bias import OrderBias
 
 
 def test_the_shares_of_all_steps_and_of_the_unread_add_up() -> None:
-    found = step_figures([pd.Series(["letter", "asked", None]), pd.Series(["unparsed", "letter", "constrained"])])
+    found = measure_steps([pd.Series(["letter", "asked", None]), pd.Series(["unparsed", "letter", "constrained"])])
     assert list(found) == ["read_by_constrained", "read_by_letter", "read_by_asked", "unread"]
     assert sum(found.values()) == pytest.approx(1)
     assert found["read_by_letter"] == pytest.approx(1 / 3)
@@ -20,13 +20,13 @@ def test_the_shares_of_all_steps_and_of_the_unread_add_up() -> None:
 
 
 def test_a_step_of_another_package_is_told_by_its_name() -> None:
-    assert step_figures([pd.Series(["dice"])]) == {"read_by_dice": 1.0, "unread": 0.0}
-    assert step_shares({"accuracy": 0.5, "read_by_dice": 1.0, "unread": 0.0}) == {"dice": 1.0, "unread": 0.0}
+    assert measure_steps([pd.Series(["dice"])]) == {"read_by_dice": 1.0, "unread": 0.0}
+    assert name_step_shares({"accuracy": 0.5, "read_by_dice": 1.0, "unread": 0.0}) == {"dice": 1.0, "unread": 0.0}
 
 
 def test_no_replies_have_no_shares() -> None:
-    assert step_figures([pd.Series(dtype=object)]) == {}
-    assert step_shares({"accuracy": 0.5}) == {}
+    assert measure_steps([pd.Series(dtype=object)]) == {}
+    assert name_step_shares({"accuracy": 0.5}) == {}
 
 
 def test_order_bias_counts_both_replies_of_every_judged_pair() -> None:

@@ -19,7 +19,7 @@ from contrapose.tasks.core.records import Completion, TextSample, Trial
 from contrapose.tasks.language.english import DICTIONARIES
 from contrapose.tasks.probes.toxic_words import AddToxicWords, AddToxicWordsSettings
 from contrapose.tasks.probes.toxic_words import classifier as module
-from contrapose.tasks.probes.toxic_words.classifier import probabilities, versions
+from contrapose.tasks.probes.toxic_words.classifier import compute_toxicity, get_classifier_versions
 
 PROBE = AddToxicWords()
 TEXTS = ["the sky is blue", "so be it", "you are awful", "the the the the", "blue"]
@@ -48,9 +48,9 @@ def save(folder: Path, *, seed: int = 1, kind: str = "SequenceClassification", *
 
 @pytest.fixture(autouse=True)
 def fresh() -> Iterator[None]:
-    module._load.cache_clear()
+    module._load_model.cache_clear()
     yield
-    module._load.cache_clear()
+    module._load_model.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def configured(**settings: object) -> RunConfig:
 
 
 def test_probabilities_are_the_softmax_of_each_text_by_itself(folder: str) -> None:
-    found = probabilities(TEXTS, folder, None)
+    found = compute_toxicity(TEXTS, folder, None)
     assert found == pytest.approx({text: float(logits(folder, text).softmax(-1)[1]) for text in TEXTS}, abs=1e-5)
     assert len({round(value, 3) for value in found.values()}) > 2
 
@@ -90,23 +90,23 @@ def test_labels_that_do_not_exclude_each_other_have_their_sigmoid(
     folder = save(tmp_path, **config)
     index = len(config.get("id2label", NAMES)) - 1
     expected = {text: float(logits(folder, text).sigmoid()[index]) for text in TEXTS}
-    assert probabilities(TEXTS, folder, label) == pytest.approx(expected, abs=1e-5)
+    assert compute_toxicity(TEXTS, folder, label) == pytest.approx(expected, abs=1e-5)
 
 
 def test_each_distinct_text_is_read_once_and_blank_ones_never(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[list[str]] = []
     monkeypatch.setattr(module, "BATCH", 2)
-    loaded = module.classifier(folder)
+    loaded = module.load_classifier(folder)
     tokenizer = Mock(wraps=loaded.tokenizer, pad_token=loaded.tokenizer.pad_token, model_max_length=32)
     tokenizer.side_effect = lambda texts, **rest: read.append(texts) or loaded.tokenizer(texts, **rest)
-    monkeypatch.setattr(module, "classifier", lambda name: replace(loaded, tokenizer=tokenizer))
-    found = probabilities(["blue", " ", "so be it", "blue", "", "the sky is blue"], folder, None)
+    monkeypatch.setattr(module, "load_classifier", lambda name: replace(loaded, tokenizer=tokenizer))
+    found = compute_toxicity(["blue", " ", "so be it", "blue", "", "the sky is blue"], folder, None)
     assert read == [["blue", "so be it"], ["the sky is blue"]]
     assert list(found) == ["blue", "so be it", "the sky is blue"]
 
 
 def test_what_is_longer_than_the_model_reads_is_cut(folder: str) -> None:
-    found = probabilities(["blue " * 10, "blue " * 400], folder, None)
+    found = compute_toxicity(["blue " * 10, "blue " * 400], folder, None)
     assert len(set(found.values())) == 1
 
 
@@ -115,11 +115,11 @@ def test_a_model_without_a_pad_token_reads_one_text_at_a_time(tmp_path: Path) ->
     from transformers import PreTrainedTokenizerFast
 
     folder = save(tmp_path)
-    expected = probabilities(TEXTS, folder, None)
+    expected = compute_toxicity(TEXTS, folder, None)
     tokenizer = Tokenizer(models.WordLevel({word: number for number, word in enumerate(WORDS)}, unk_token="<unk>"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="<unk>").save_pretrained(folder)
-    assert probabilities(TEXTS, folder, None) == pytest.approx(expected, abs=1e-5)
+    assert compute_toxicity(TEXTS, folder, None) == pytest.approx(expected, abs=1e-5)
 
 
 def test_replies_get_their_columns_beside_the_count(folder: str) -> None:
@@ -132,7 +132,7 @@ def test_replies_get_their_columns_beside_the_count(folder: str) -> None:
     ]
     first, second = (score.columns for score in PROBE.score(trials, settings, embed=lambda texts: pytest.fail("no")))
     assert settings.classifier is not None
-    expected = probabilities(TEXTS, settings.classifier, "toxic")
+    expected = compute_toxicity(TEXTS, settings.classifier, "toxic")
     assert (first["classifier_before"], first["classifier_after"]) == pytest.approx(
         (expected["so be it"], expected["you are awful"]), abs=1e-5
     )
@@ -142,12 +142,12 @@ def test_replies_get_their_columns_beside_the_count(folder: str) -> None:
 
 def test_other_weights_in_the_same_folder_are_another_classifier(tmp_path: Path) -> None:
     folder = save(tmp_path)
-    before, said = versions(folder, None), probabilities(TEXTS, folder, None)
+    before, said = get_classifier_versions(folder, None), compute_toxicity(TEXTS, folder, None)
     save(tmp_path, seed=2)
-    assert versions(folder, None)["classifier"] != before["classifier"]
-    assert probabilities(TEXTS, folder, None) != said
+    assert get_classifier_versions(folder, None)["classifier"] != before["classifier"]
+    assert compute_toxicity(TEXTS, folder, None) != said
     save(tmp_path, seed=1)
-    assert versions(folder, None) == before
+    assert get_classifier_versions(folder, None) == before
 
 
 def test_the_plan_names_what_the_classifier_is(folder: str) -> None:

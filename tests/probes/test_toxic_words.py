@@ -14,7 +14,7 @@ from scipy.stats import binomtest, wilcoxon
 
 from contrapose.tasks.core.records import Case, Completion, Score, TextSample, Trial
 from contrapose.tasks.evaluate.summarise import effects, estimates
-from contrapose.tasks.probes.base import rng_for
+from contrapose.tasks.probes.base import make_sample_rng
 from contrapose.tasks.probes.toxic_words import AddToxicWords, AddToxicWordsSettings, count_toxic
 
 PROBE = AddToxicWords()
@@ -26,7 +26,7 @@ def case_of(
     text: str, settings: AddToxicWordsSettings = SETTINGS, *, seed: int = 42, options: tuple[str, ...] = ()
 ) -> Case:
     sample = TextSample(id="s1", text=text, options=options)
-    return PROBE.cases(sample, settings, rng=rng_for(seed, sample.id, PROBE.name), likelihoods="all")[0]
+    return PROBE.cases(sample, settings, rng=make_sample_rng(seed, sample.id, PROBE.name), likelihoods="all")[0]
 
 
 def score_of(

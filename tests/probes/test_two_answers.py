@@ -15,11 +15,11 @@ from figured import PLAIN, figured
 from contrapose.tasks.core.outcome import Effect
 from contrapose.tasks.core.records import Case, Completion, Likelihoods, Score, TextSample, Trial
 from contrapose.tasks.evaluate.summarise import effects
-from contrapose.tasks.probes.answers.scores import EmbeddedPair, deal_replies, divergence
+from contrapose.tasks.probes.answers.scores import EmbeddedPair, compute_choice_divergence, pair_with_next_sample
 from contrapose.tasks.probes.answers.settings import AnswerSettings, Thresholds
 from contrapose.tasks.probes.choices import Choice, read_choice
 from contrapose.tasks.probes.negation import AddNegation, AddNegationSettings
-from contrapose.tasks.probes.reader_questions import can_be_asked, question
+from contrapose.tasks.probes.reader_questions import is_askable, write_question
 
 OPTIONS = ("dry", "liquid", "solid")
 
@@ -48,7 +48,7 @@ def pairs(*names: str) -> list[EmbeddedPair | None]:
 
 def test_controls_are_dealt_the_replies_of_controls() -> None:
     trials = [trial(), trial(control=True), trial(), trial(control=True)]
-    assert deal_replies(trials, pairs("a", "A", "b", "B")) == [
+    assert pair_with_next_sample(trials, pairs("a", "A", "b", "B")) == [
         EmbeddedPair("a before", "b after"),
         EmbeddedPair("A before", "B after"),
         EmbeddedPair("b before", "a after"),
@@ -57,9 +57,9 @@ def test_controls_are_dealt_the_replies_of_controls() -> None:
 
 
 def test_who_stands_alone_is_dealt_nothing_and_nobody_what_tells_nothing() -> None:
-    assert deal_replies([trial(), trial(control=True)], pairs("a", "A")) == [None, None]
+    assert pair_with_next_sample([trial(), trial(control=True)], pairs("a", "A")) == [None, None]
     trials = [trial(), trial(), trial(scorer="choice"), trial()]
-    assert deal_replies(trials, pairs("a", "", "c", "d")) == [
+    assert pair_with_next_sample(trials, pairs("a", "", "c", "d")) == [
         EmbeddedPair("a before", "d after"),
         None,
         None,
@@ -92,7 +92,7 @@ def test_divergences_are_in_bits_whatever_the_number_of_options() -> None:
         (shares(1.0, 0.0), None),
         (shares(0.5, 0.5), shares(1.0, 0.0)),
     ]
-    found = [divergence(*pair) for pair in pairs]
+    found = [compute_choice_divergence(*pair) for pair in pairs]
     # Between (1/2, 1/2) and (1, 0): 3/2 - 3/4 log2(3).
     assert found == [1.0, None, 0.0, None, pytest.approx(1.5 - 0.75 * math.log2(3))]
 
@@ -101,7 +101,9 @@ def test_nearly_equal_choices_are_never_further_apart_than_equal_ones_by_roundin
     rng = np.random.default_rng(0)
     drawn = [tuple(float(x) for x in rng.dirichlet(np.ones(4))) for _ in range(200)]
     near = [(shares(*each), shares(*(value * (1 + 1e-16) for value in each))) for each in drawn]
-    assert all(value is not None and 0 <= value < 1e-12 for value in (divergence(*pair) for pair in near))
+    assert all(
+        value is not None and 0 <= value < 1e-12 for value in (compute_choice_divergence(*pair) for pair in near)
+    )
 
 
 def test_the_chance_of_a_choice_is_known_before_its_band_is() -> None:
@@ -123,7 +125,7 @@ def test_the_chance_of_a_choice_is_known_before_its_band_is() -> None:
     ],
 )
 def test_only_a_reply_in_words_can_be_asked_about(reply: Completion, asked: bool) -> None:
-    assert can_be_asked(reply) is asked
+    assert is_askable(reply) is asked
 
 
 @pytest.mark.parametrize(
@@ -179,7 +181,7 @@ def test_only_a_compared_choice_is_shown_as_one() -> None:
 
 
 def test_a_reply_with_half_a_character_can_be_asked_about() -> None:
-    assert "Which one does this reply choose?" in question("It depends \ud800.", OPTIONS)
+    assert "Which one does this reply choose?" in write_question("It depends \ud800.", OPTIONS)
 
 
 SPACE = {"yes": (1.0, 0.0), "no": (0.0, 1.0), "yep": (0.9, math.sqrt(0.19)), "liquid": (1.0, 0.0), "dry": (0.0, 1.0)}

@@ -252,7 +252,7 @@ SUITES = [
         follow=change("Remove the filter", " | first", ""),
     ),
     Case(
-        site="tasks/probes/prompt_settings.py:refuse_hidden",
+        site="tasks/probes/prompt_settings.py:refuse_hidden_parts",
         command=f"{MOCK} --set '{NEGATION}.prompt={{{{ text }}}}'",
         says="the prompt does not show {{ options }}",
         follow=put_in_prompt("{{ text }}"),

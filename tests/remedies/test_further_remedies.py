@@ -132,7 +132,7 @@ CASES = [
         files={"rows.csv": "text\nThe café is open.\n".encode("latin-1")},
     ),
     Case(
-        site="tasks/probes/prompt_settings.py:refuse_unlabelled",
+        site="tasks/probes/prompt_settings.py:refuse_unlabelled_options",
         command="preview --model mock --test option_order --limit 2 "
         "--set 'tests.factuality.option_order.labels=[one, two]' "
         "--set 'tests.factuality.option_order.prompt={{ text }} {{ options }}'",

@@ -104,7 +104,7 @@ MODELS = [
         follow=change("max_tokens", "--max-cost", "--max-tokens"),
     ),
     Case(
-        site="tasks/probes/answers/settings.py:scorer_for",
+        site="tasks/probes/answers/settings.py:choose_scorer",
         command=f"validate --model openai/any --test add_negation --limit 1 --set model_args.base_url={{url}}/v1 "
         f"--set {NEGATION}.scorer=loss",
         says="scorer 'loss' with a provider",

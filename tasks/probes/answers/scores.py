@@ -1,4 +1,4 @@
-"""Scores of trials by comparing two answers: what the replies say, whether the answer changed, how a guesser fares."""
+"""Score trials by comparing two answers: read both replies and decide whether the answer changed."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from contrapose.tasks.probes.answers.settings import (
     AnswerSettings,
     Band,
     Thresholds,
-    jensen_shannon,
+    compute_jensen_shannon,
 )
 from contrapose.tasks.probes.base import Embed, Value, label_options
-from contrapose.tasks.probes.choices import Choice, read_choice, reading_columns, step_of
+from contrapose.tasks.probes.choices import Choice, make_read_columns, read_choice, step_of
 from contrapose.tasks.probes.own_prompt import OwnLabels
-from contrapose.tasks.probes.reader_questions import declines
+from contrapose.tasks.probes.reader_questions import is_declining
 
 _LETTER = re.compile(
     r"\W*(?:(?:the\s+)?(?:correct\s+|best\s+|right\s+|final\s+)?(?:answer|option|choice)(?:\s+is)?\W*)*[A-Za-z]\W*",
@@ -35,14 +35,14 @@ _LETTER = re.compile(
 
 
 class EmbeddedPair(NamedTuple):
-    """Two texts to compare."""
+    """Two texts to compare by their embeddings."""
 
     before: str
     after: str
 
 
-def distances(pairs: Sequence[EmbeddedPair | None], embed: Embed) -> list[float | None]:
-    """Return 1 - cosine of each pair, 0 to 2; all texts go through one call.
+def compute_distances(pairs: Sequence[EmbeddedPair | None], embed: Embed) -> list[float | None]:
+    """Return 1 - cosine of the embeddings of each pair, 0 to 2; all texts share one call.
 
     None for no pair, for one with an empty text, and where it is no finite number.
     """
@@ -63,8 +63,8 @@ def distances(pairs: Sequence[EmbeddedPair | None], embed: Embed) -> list[float 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """A trial with what its replies say."""
+class ReadTrial:
+    """A trial together with what its two replies say."""
 
     trial: Trial
     before: Choice | None
@@ -80,15 +80,15 @@ class Reading:
     distance: float | None = None
     """1 - cosine of the texts; None where they were not embedded or say nothing."""
     raw_distance: float | None = None
-    """1 - cosine of the replies as they are; None where nobody asked."""
+    """1 - cosine of the unchanged replies; None if not requested."""
     dealt_distance: float | None = None
     """1 - cosine of the reply before to another sample's reply after; None where they were not embedded."""
 
 
-def readings(
+def interpret_trials(
     trials: Sequence[Trial], embed: Embed, *, documents: bool = False, raw: bool = False, own: OwnLabels | None = None
-) -> list[Reading]:
-    """Return a reading per trial, in order."""
+) -> list[ReadTrial]:
+    """Return each trial with what its replies say, in order."""
     read, plain = [], []
     for trial in trials:
         case, replies = trial.case, (trial.expected, trial.actual)
@@ -105,33 +105,33 @@ def readings(
         )
         texts = EmbeddedPair(*(text if name is None else name for name, text in zip(named, words, strict=True)))
         letters = before is None and after is None and all(_LETTER.fullmatch(text) for text in texts)
-        bits = divergence(before, after)
-        read.append(Reading(trial=trial, before=before, after=after, divergence=bits, texts=texts, letters=letters))
+        bits = compute_choice_divergence(before, after)
+        read.append(ReadTrial(trial=trial, before=before, after=after, divergence=bits, texts=texts, letters=letters))
     if not (documents or any(trial.case.scorer in ("embedding", CALLS) for trial in trials)):
         return read
-    pairs = [None if reading.letters or _calls_tools(reading.trial) else reading.texts for reading in read]
-    measured, size = distances([*pairs, *plain, *deal_replies(trials, pairs)], embed), len(read)
+    pairs = [None if reading.letters or _is_tool_call(reading.trial) else reading.texts for reading in read]
+    measured, size = compute_distances([*pairs, *plain, *pair_with_next_sample(trials, pairs)], embed), len(read)
     parts = zip(read, measured[:size], measured[size : 2 * size], measured[2 * size :], strict=True)
     return [
         replace(reading, distance=own, raw_distance=raw, dealt_distance=dealt) for reading, own, raw, dealt in parts
     ]
 
 
-def _calls_tools(trial: Trial) -> bool:
-    """Return whether a reply calls a tool, so that its calls are compared, and not its words."""
+def _is_tool_call(trial: Trial) -> bool:
+    """Return whether a reply of the trial calls a tool: then the calls are compared, not the words."""
     replies = (trial.expected, trial.actual)
     return trial.case.scorer == CALLS and any(split_reply(reply.text).calls for reply in replies)
 
 
-def divergence(before: Choice | None, after: Choice | None) -> float | None:
-    """Return the Jensen-Shannon divergence of two choices, in bits, 0 to 1; None where one is missing."""
+def compute_choice_divergence(before: Choice | None, after: Choice | None) -> float | None:
+    """Return the Jensen-Shannon divergence of two choices, in bits, 0 to 1; None if one is missing."""
     if before is None or after is None:
         return None
-    return float(jensen_shannon(np.array([before.shares]), np.array([after.shares]))[0])
+    return float(compute_jensen_shannon(np.array([before.shares]), np.array([after.shares]))[0])
 
 
-def deal_replies(trials: Sequence[Trial], pairs: Sequence[EmbeddedPair | None]) -> list[EmbeddedPair | None]:
-    """Pair each reply before with the reply after of the next sample: a model that ignores its prompt would say that.
+def pair_with_next_sample(trials: Sequence[Trial], pairs: Sequence[EmbeddedPair | None]) -> list[EmbeddedPair | None]:
+    """Pair each first reply with the next sample's second reply, as if the model ignored its prompt.
 
     A control goes with the next control. They are the texts of the pairs themselves, and cost no embedding more.
     """
@@ -150,8 +150,8 @@ def deal_replies(trials: Sequence[Trial], pairs: Sequence[EmbeddedPair | None]) 
 Columns = dict[str, Value]
 
 
-class JudgedReading(NamedTuple):
-    """A scorer's judgement of a reading."""
+class ScoredChange(NamedTuple):
+    """The result of a scorer for one trial: score, whether the answer changed, and the reason."""
 
     value: float | None
     """The eval_score; None when it cannot be computed."""
@@ -163,27 +163,27 @@ class JudgedReading(NamedTuple):
 def score_trials(
     trials: Sequence[Trial], settings: AnswerSettings, *, embed: Embed, stays: bool = False, langtest: bool = False
 ) -> list[Score]:
-    """Return one score per trial, in order; all texts that need embedding go through one call."""
+    """Return one score per trial, in order; all texts that need embeddings share one call."""
     documents, own = settings.documents_scores, settings.own_labels
-    read = readings(trials, embed, documents=documents, raw=langtest, own=own)
-    return [_score(reading, settings, stays=stays, langtest=langtest) for reading in read]
+    read = interpret_trials(trials, embed, documents=documents, raw=langtest, own=own)
+    return [_make_score(reading, settings, stays=stays, langtest=langtest) for reading in read]
 
 
-def _score(reading: Reading, settings: AnswerSettings, *, stays: bool, langtest: bool) -> Score:
-    """Return the score with its columns; `answer_changed` does not depend on whether it should have."""
+def _make_score(reading: ReadTrial, settings: AnswerSettings, *, stays: bool, langtest: bool) -> Score:
+    """Return the score with its columns; `answer_changed` is the same whether or not it should change."""
     trial, case = reading.trial, reading.trial.case
     band = settings.band(case.scorer)
     keeps = stays or case.control
-    value, changed, reason = judge(reading, band)
+    value, changed, reason = apply_scorer(reading, band)
     columns = {
-        **choice_columns(reading),
-        **right_columns(reading),
+        **make_choice_columns(reading),
+        **make_right_columns(reading),
         "embedding_score": reading.distance,
-        "loss_score": _less(trial.actual.loss, trial.expected.loss) if case.loss_of == "expected_result" else None,
+        "loss_score": _subtract(trial.actual.loss, trial.expected.loss) if case.loss_of == "expected_result" else None,
         "letters_only": reading.letters if case.scorer == "embedding" else None,
     }
     if langtest:
-        columns |= langtest_columns(reading)
+        columns |= make_langtest_columns(reading)
     right = columns.get("right_before")
     if not keeps and right is not None:
         given_up = columns.get("gold_lost") if "option_count" in columns else changed
@@ -211,55 +211,55 @@ def _score(reading: Reading, settings: AnswerSettings, *, stays: bool, langtest:
     )
 
 
-def judge(reading: Reading, band: Band | None) -> JudgedReading:
-    """Judge a reading by the scorer of its case, as `EXPLANATIONS` describe it; losses are in nats per token.
+def apply_scorer(reading: ReadTrial, band: Band | None) -> ScoredChange:
+    """Apply the scorer of the case, as `answer_probe.EXPLANATIONS` describes it; losses are in nats per token.
 
     `loss` is that of the old reply given the perturbed prompt - given the original one; `langtest_loss`, LangTest's
     formula, that of the original prompt - that of the perturbed one.
     """
     trial, scorer = reading.trial, reading.trial.case.scorer
-    if scorer == CALLS and (judged := _judge_calls(reading)) is not None:
+    if scorer == CALLS and (judged := _compare_tool_calls(reading)) is not None:
         return judged
     if band is None:
         few = f"fewer than {LEAST_CONTROLS} samples have a control that was scored"
-        return _undecided(f"there is no noise band for the scorer {scorer}: {few}")
+        return _leave_open(f"there is no noise band for the scorer {scorer}: {few}")
     if scorer == "choice":
-        return _judge_choice(reading, band[1])
+        return _compare_choices(reading, band[1])
     if scorer in ("embedding", CALLS):
         for text, prompt in zip(reading.texts, ("original", "perturbed"), strict=True):
             if not text:
-                return _undecided(f"the reply to the {prompt} prompt is empty")
+                return _leave_open(f"the reply to the {prompt} prompt is empty")
         if reading.letters:
-            return _undecided("both replies are mere letters, whose embeddings mean nothing")
+            return _leave_open("both replies are mere letters, whose embeddings mean nothing")
         value, what = reading.distance, "1 - cosine similarity of the replies"
     else:
         before, after = trial.expected.loss, trial.actual.loss
         if before is None or after is None:
-            return _undecided("a loss is missing, as after an empty reply")
+            return _leave_open("a loss is missing, as after an empty reply")
         value, what = after - before, "change in loss of the old reply"
         if scorer == "langtest_loss":
             value, what = before - after, "difference of the prompts' losses"
     if value is None or not math.isfinite(value):
-        return _undecided(f"the {what} is not a finite number")
+        return _leave_open(f"the {what} is not a finite number")
     lower, upper = band
     changed = not lower <= value <= upper
     place = "outside" if changed else "inside"
-    return JudgedReading(value, changed, f"{what} {value:.4f} is {place} [{lower:g}, {upper:g}]")
+    return ScoredChange(value, changed, f"{what} {value:.4f} is {place} [{lower:g}, {upper:g}]")
 
 
-def _judge_calls(reading: Reading) -> JudgedReading | None:
-    """Judge replies by the tools that they call; None where neither calls one, and their texts are compared."""
+def _compare_tool_calls(reading: ReadTrial) -> ScoredChange | None:
+    """Compare the tool calls of both replies; None if neither calls a tool, then their texts are compared."""
     first, second = (split_reply(reply.text) for reply in (reading.trial.expected, reading.trial.actual))
     if not first.calls and not second.calls:
         return None
     ordered = first.ordered or second.ordered
     if same_calls(first.calls, second.calls, ordered=ordered):
         words = "" if first.text.split() == second.text.split() else ", in other words"
-        return JudgedReading(0.0, False, f"both replies make the same calls{words}")
-    return JudgedReading(1.0, True, f"other calls: {difference(first.calls, second.calls, ordered=ordered)}")
+        return ScoredChange(0.0, False, f"both replies make the same calls{words}")
+    return ScoredChange(1.0, True, f"other calls: {difference(first.calls, second.calls, ordered=ordered)}")
 
 
-def _judge_choice(reading: Reading, upper: float) -> JudgedReading:
+def _compare_choices(reading: ReadTrial, upper: float) -> ScoredChange:
     trial, before, after, value = reading.trial, reading.before, reading.after, reading.divergence
     case = trial.case
     if before is None or after is None or value is None:
@@ -267,25 +267,25 @@ def _judge_choice(reading: Reading, upper: float) -> JudgedReading:
         # Whatever option "C. carbon" means that is no option, the answer stayed.
         is_label = any(text.startswith(f"{label.lower()}. ") for label in case.labels)
         if not case.control and text == reading.texts.after and is_label:
-            return JudgedReading(0.0, False, "both replies are the same letter with the same text, which is no option")
+            return ScoredChange(0.0, False, "both replies are the same letter with the same text, which is no option")
         prompt, reply = ("original", trial.expected) if before is None else ("perturbed", trial.actual)
-        if declines(reply.text or ""):
-            return _undecided(f"the reply to the {prompt} prompt declines to choose, or says that it does not know")
-        return _undecided(f"no option can be read from the reply to the {prompt} prompt")
+        if is_declining(reply.text or ""):
+            return _leave_open(f"the reply to the {prompt} prompt declines to choose, or says that it does not know")
+        return _leave_open(f"no option can be read from the reply to the {prompt} prompt")
     first, second = case.labels[before.index], case.labels[after.index]
     if before.index != after.index:
-        return JudgedReading(value, True, f"the chosen option changed from {first} to {second}")
+        return ScoredChange(value, True, f"the chosen option changed from {first} to {second}")
     relation = "exceeds" if value > upper else "does not exceed"
     reason = f"the chosen option stayed {first}; the divergence {value:.4f} {relation} {upper:g}"
-    return JudgedReading(value, value > upper, reason)
+    return ScoredChange(value, value > upper, reason)
 
 
-def _undecided(reason: str) -> JudgedReading:
-    return JudgedReading(None, None, reason)
+def _leave_open(reason: str) -> ScoredChange:
+    return ScoredChange(None, None, reason)
 
 
-def right_columns(reading: Reading) -> Columns:
-    """Return `right_before`, `gold_lost` and `right_logprob_change`; nothing where the answer is unknown."""
+def make_right_columns(reading: ReadTrial) -> Columns:
+    """Return `right_before`, `gold_lost` and `right_logprob_change`; empty if the right answer is unknown."""
     trial, case = reading.trial, reading.trial.case
     if not case.answers:
         return {}
@@ -293,7 +293,7 @@ def right_columns(reading: Reading) -> Columns:
     texts = trial.expected.text, trial.actual.text
     # Of a reply that names no option it is not known whether it is right, whatever words it holds.
     before, after = (
-        gives_right_answer(case, text, index) if index is not None or (read and not case.options) else None
+        is_right_reply(case, text, index) if index is not None or (read and not case.options) else None
         for text, index, read in zip(texts, chosen, reading.texts, strict=True)
     )
     # The log of the right options' softmax share; the shares themselves may be too small for numbers.
@@ -316,26 +316,26 @@ def _log_sum(values: Sequence[float]) -> float:
     return top + math.log(math.fsum(math.exp(value - top) for value in values)) if math.isfinite(top) else top
 
 
-def gives_right_answer(case: Case, reply: str | None, chosen: int | None) -> bool:
-    """Return whether a reply gives an accepted answer: names its option, or, where it names none, holds its text."""
+def is_right_reply(case: Case, reply: str | None, chosen: int | None) -> bool:
+    """Return whether a reply names an accepted option or, if it names no option, contains an accepted text."""
     if calls := split_reply(reply).calls:
         return any(same_calls(read_calls(answer), calls, ordered=False) for answer in case.answers)
     if chosen is not None:
         return case.options[chosen].strip() in {answer.strip() for answer in case.answers}
     said = " ".join((reply or "").casefold().split())
-    return any(holds(said, " ".join(answer.casefold().split())) for answer in case.answers)
+    return any(contains_phrase(said, " ".join(answer.casefold().split())) for answer in case.answers)
 
 
-def holds(text: str, phrase: str) -> bool:
-    """Return whether a phrase stands in a text, not inside of a longer word."""
+def contains_phrase(text: str, phrase: str) -> bool:
+    """Return whether a text contains a phrase that is not part of a longer word."""
     return any(
         not (left[-1:].isalnum() and phrase[:1].isalnum()) and not (right[:1].isalnum() and phrase[-1:].isalnum())
         for left, right in pairwise(text.split(phrase))
     )
 
 
-def choice_columns(reading: Reading) -> Columns:
-    """Return which options were chosen, by whatever the case is scored; nothing where there are no options."""
+def make_choice_columns(reading: ReadTrial) -> Columns:
+    """Return columns of the chosen options, for every scorer; empty if the case has no options."""
     trial, case = reading.trial, reading.trial.case
     if not case.options:
         return {}
@@ -347,18 +347,18 @@ def choice_columns(reading: Reading) -> Columns:
         "chosen_before_step": step_of(trial.expected, reading.before),
         "chosen_after_step": step_of(trial.actual, reading.after),
         "js_divergence": reading.divergence,
-        **reading_columns(trial, before, changed=case.options_after or case.options),
+        **make_read_columns(trial, before, changed=case.options_after or case.options),
     }
 
 
-def _less(first: float | None, second: float | None) -> float | None:
-    """Return `first - second`; None where one is missing, or it is no finite number."""
+def _subtract(first: float | None, second: float | None) -> float | None:
+    """Return `first - second`; None if one is missing or the result is not finite."""
     value = math.nan if first is None or second is None else first - second
     return value if math.isfinite(value) else None
 
 
-def langtest_columns(reading: Reading) -> Columns:
-    """Return LangTest's score, and whether it lies outside the closed interval that its documents print.
+def make_langtest_columns(reading: ReadTrial) -> Columns:
+    """Return LangTest's score, and whether it lies outside the closed interval from LangTest's documents.
 
     The score of a local model is the loss of the original prompt - the loss of the changed one; of a model behind
     an API it is 1 - cosine of the replies as they are, even where these are letters that mean nothing. None where
@@ -367,6 +367,6 @@ def langtest_columns(reading: Reading) -> Columns:
     trial = reading.trial
     score = reading.raw_distance
     if trial.case.loss_of == "prompt":
-        score = _less(trial.expected.loss, trial.actual.loss)
+        score = _subtract(trial.expected.loss, trial.actual.loss)
     lower, upper = DOCUMENTED
     return {"langtest_score": score, "langtest_pass": None if score is None else not lower <= score <= upper}

@@ -1,4 +1,4 @@
-"""Settings of the tests that compare two answers: how a text is scored, which rows pass, and how a guesser fares."""
+"""Settings of the tests that compare two answers: the scorer, its thresholds, and what random guessing reaches."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from contrapose.tasks.probes.prompt_settings import OwnPromptSettings
 Scorer = Literal["auto", "embedding", "loss", "choice", "langtest_loss", "langtest"]
 
 
-def _in_order(value: tuple[float, float]) -> tuple[float, float]:
+def _check_band_order(value: tuple[float, float]) -> tuple[float, float]:
     lower, upper = value
     if lower >= upper:
         raise ValueError(f"threshold ({lower}, {upper}) is reversed; expected (lower, upper) with lower < upper")
     return value
 
 
-Band = Annotated[tuple[FiniteFloat, FiniteFloat], AfterValidator(_in_order)]
+Band = Annotated[tuple[FiniteFloat, FiniteFloat], AfterValidator(_check_band_order)]
 """A closed interval of scores, lower and upper end, inside which the answer stayed the same."""
 
 DOCUMENTED: Band = (-0.2, 0.2)
@@ -37,7 +37,7 @@ LEAST_CONTROLS = 20
 
 
 class Thresholds(UserSettings):
-    """A band for each scorer; empty where none is known, which leaves the scorer's rows without a score."""
+    """A band of unchanged scores for each scorer; without a band, the rows of that scorer get no score."""
 
     embedding: Band | None = Field(default=DOCUMENTED, description="Of 1 - cosine of the replies.")
     loss: Band | None = Field(default=DOCUMENTED, description="Of the change in loss of the old reply, in nats.")
@@ -48,8 +48,8 @@ class Thresholds(UserSettings):
 _BAND: TypeAdapter[tuple[float, float]] = TypeAdapter(Band)
 
 
-def _one_kind(value: object) -> object:
-    """Return the value as the one kind that it is meant to be: mistakes name no other kind."""
+def _parse_one_kind(value: object) -> object:
+    """Parse the value as the one type that it resembles, so that an error names only that type."""
     if value == "auto" or isinstance(value, Thresholds):
         return value
     if isinstance(value, Mapping):
@@ -61,12 +61,12 @@ def _one_kind(value: object) -> object:
 
 Threshold = Annotated[
     Band | Thresholds | Literal["auto"],
-    BeforeValidator(_one_kind, json_schema_input_type=Band | Thresholds | Literal["auto"]),
+    BeforeValidator(_parse_one_kind, json_schema_input_type=Band | Thresholds | Literal["auto"]),
 ]
 
 
 class AnswerSettings(OwnPromptSettings):
-    """How two answers are compared, and when they count as different."""
+    """Settings of how two answers are compared, and when they count as different."""
 
     of_scoring: ClassVar[frozenset[str]] = OwnPromptSettings.of_scoring | {
         *("threshold", "scorer", "documents_scores", "min_contrast_rate", "min_noticed_rate")
@@ -101,17 +101,17 @@ class AnswerSettings(OwnPromptSettings):
 
     @property
     def calibrated(self) -> bool:
-        """Return whether the threshold comes from the controls."""
+        """Return whether the threshold is computed from the controls."""
         return self.threshold == "auto"
 
     def embeds(self, likelihoods: Likelihoods) -> Embeds:
-        """Return `all` where a setting wants it; by itself the test compares options, or else losses where it can."""
+        """Return `all` if a setting asks for it; by default the test compares options, or losses if available."""
         if self.documents_scores or self.scorer == "embedding" or (self.scorer == "langtest" and likelihoods != "all"):
             return "all"
         return "without_options" if self.scorer == "auto" and likelihoods != "all" else "none"
 
     def band(self, scorer: str) -> Band | None:
-        """Return the band of a scorer; None where it could not be taken from the controls, or was not yet."""
+        """Return the band of a scorer; None if the controls did not give one, or have not yet."""
         if isinstance(self.threshold, Thresholds):
             own: Band | None = getattr(self.threshold, scorer)
             return own
@@ -125,18 +125,18 @@ LOSS_OF: dict[str, LossOf] = {"loss": "expected_result", "langtest_loss": "promp
 """Texts of which the scorers by loss need the loss."""
 
 
-def offers_tools(sample: TextSample) -> bool:
-    """Return whether a reply about a sample may call tools."""
+def has_tools(sample: TextSample) -> bool:
+    """Return whether the chat of a sample offers tools that a reply may call."""
     chat = chat_of(sample.chat or "")
     return chat is not None and bool(chat.tools)
 
 
-def scorer_for(sample: TextSample, scorer: Scorer, *, likelihoods: Likelihoods, where: str) -> str:
-    """Return the scorer of a sample's case: the chosen one; for `auto` and `langtest` one that the provider allows.
+def choose_scorer(sample: TextSample, scorer: Scorer, *, likelihoods: Likelihoods, where: str) -> str:
+    """Return the scorer for a sample: the one you set, or for `auto` and `langtest` one that the provider supports.
 
     Raise ConfigError for a scorer by log-likelihoods where the provider gives none.
     """
-    if scorer == "auto" and not sample.options and offers_tools(sample):
+    if scorer == "auto" and not sample.options and has_tools(sample):
         return CALLS
     if scorer == "auto":
         return "choice" if sample.options else "loss" if likelihoods == "all" else "embedding"
@@ -158,8 +158,8 @@ SEED = 20
 
 
 @cache
-def guess(options: int, *, upper: float | None, by_likelihood: bool) -> float | None:
-    """Return the probability that the answers of a model that draws both evenly count as changed; None without options.
+def compute_chance(options: int, *, upper: float | None, by_likelihood: bool) -> float | None:
+    """Return the probability that two random answers count as changed; None without options.
 
     By likelihood both are drawn evenly from all distributions over the options, else each is one option. Above `upper`,
     in bits, an answer counts as changed though the same option leads; None: unknown.
@@ -172,10 +172,10 @@ def guess(options: int, *, upper: float | None, by_likelihood: bool) -> float | 
     rng = np.random.default_rng(SEED)
     first, second = (rng.dirichlet(np.ones(options), size=DRAWS) for _ in range(2))
     same = first.argmax(axis=1) == second.argmax(axis=1)
-    return other + float(np.mean(same & (jensen_shannon(first, second) > upper)))
+    return other + float(np.mean(same & (compute_jensen_shannon(first, second) > upper)))
 
 
-def jensen_shannon(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def compute_jensen_shannon(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Return the Jensen-Shannon divergence of each pair of rows, in bits, 0 to 1; both of shape (rows, outcomes).
 
     Source: J. Lin, IEEE Transactions on Information Theory 37 (1991) 145-151.

@@ -1,1 +1,1 @@
-"""Further ways to change a text: three that change what it says, three that leave it alone."""
+"""Tests that edit a text by rules: some edits change its meaning, the others keep it."""

@@ -1,4 +1,4 @@
-"""The opposite of the adjective behind a copula: "The box is heavy." becomes "The box is light."."""
+"""The test antonym: replace the adjective after "is" by its opposite: "The box is heavy." → "The box is light."."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _IRREGULAR = {"good": ("better", "best"), "bad": ("worse", "worst"), "shy": ("sh
 
 
 class Opposite(NamedTuple):
-    """Opposite of an adjective."""
+    """The opposite of an adjective, with its degree."""
 
     word: str
     """The opposite, in the same degree."""
@@ -35,28 +35,28 @@ class Opposite(NamedTuple):
 
 
 @cache
-def opposites() -> dict[str, Opposite]:
-    """Return every known form of an adjective, in lower case, with its opposite."""
+def list_opposites() -> dict[str, Opposite]:
+    """Return a table of every known adjective form, in lower case, with its opposite."""
     pairs = {tuple(pair.split("/")) for pair in listed("antonyms_both_ways") | listed("antonyms_one_way")}
     reversed_pairs = {tuple(reversed(pair.split("/"))) for pair in listed("antonyms_both_ways")}
     table: dict[str, Opposite] = {}
     for base, other in sorted(pairs | reversed_pairs):
         table[base] = Opposite(other, base, "positive")
         if base in listed("inflected_adjectives"):
-            table[comparative(base)] = Opposite(comparative(other, unless=base), base, "comparative")
-            table[superlative(base)] = Opposite(superlative(other, unless=base), base, "superlative")
+            table[form_comparative(base)] = Opposite(form_comparative(other, unless=base), base, "comparative")
+            table[form_superlative(base)] = Opposite(form_superlative(other, unless=base), base, "superlative")
     return table
 
 
-def comparative(base: str, *, unless: str = "") -> str:
-    """Return the comparative of an adjective; the lesser degree of `unless` where it is a long word with a prefix."""
+def form_comparative(base: str, *, unless: str = "") -> str:
+    """Return the comparative of an adjective; "less" with `unless` if the adjective is `unless` with a prefix."""
     if base in listed("inflected_adjectives"):
         return _inflect(base, "er")
     return f"less {unless}" if unless and base.endswith(unless) else f"more {base}"
 
 
-def superlative(base: str, *, unless: str = "") -> str:
-    """Return the superlative of an adjective; the least degree of `unless` where it is a long word with a prefix."""
+def form_superlative(base: str, *, unless: str = "") -> str:
+    """Return the superlative of an adjective; "least" with `unless` if the adjective is `unless` with a prefix."""
     if base in listed("inflected_adjectives"):
         return _inflect(base, "est")
     return f"least {unless}" if unless and base.endswith(unless) else f"most {base}"
@@ -72,14 +72,14 @@ def _inflect(base: str, ending: str) -> str:
 
 
 _PARTIAL = words("some several many few sometimes occasionally often only partly partially half as equally just")
-"""Before the adjective, they let a sentence and its twin both be true, or leave the twin without a sense."""
+"""Before the adjective, they let both sentences be true, or make the changed one meaningless."""
 _WEAK = words("can could may might should must would shall")
 _STEPPED = words("not so too very much far quite all by the no longer any bit little a lot even")
 _AFTER = f.PREP | f.TO | f.OPENER | f.LOOSE | f.BREAK | f.COORD | f.ADV | f.DET | f.QUANT
 _NOT_AFTER = words("by one ones as a an the")
 _COMPLEMENTS = words("of from to for on with about that")
 _OTHER_DEGREE = {"more": "less", "less": "more", "most": "least", "least": "most"}
-_INFLECT = {"less": comparative, "least": superlative}
+_INFLECT = {"less": form_comparative, "least": form_superlative}
 _LINKING = words("""
     seem seems seemed appear appears appeared look looks looked feel feels felt sound sounds sounded taste tastes
     tasted smell smells smelled become becomes became remain remains remained stay stays stayed be
@@ -88,7 +88,7 @@ _SUBJECT_QUESTIONS = words("which what who")
 
 
 class Antonym(TextEdit):
-    """Turns the predicate adjective of the main clause into its opposite."""
+    """Replaces the adjective after the main verb by its opposite."""
 
     name: ClassVar[str] = "antonym"
     version: ClassVar[str] = "7"
@@ -105,13 +105,13 @@ class Antonym(TextEdit):
     }
 
     def edit(self, text: str, settings: Any, *, rng: random.Random) -> Edited:
-        """Return the text with the opposite adjective; nothing is drawn: an adjective has one opposite here."""
+        """Return the text with the opposite adjective; nothing is random, because each has one opposite."""
         try:
             sentence = read(text)
-            if opposites().keys().isdisjoint(sentence.words) and _OTHER_DEGREE.keys().isdisjoint(sentence.words):
+            if list_opposites().keys().isdisjoint(sentence.words) and _OTHER_DEGREE.keys().isdisjoint(sentence.words):
                 return Edited(reason="no_antonym")
             analysis = analyse_sentence(sentence)
-            edit = _opposite_edit(analysis, predicate_of(analysis))
+            edit = _make_opposite_edit(analysis, find_predicate(analysis))
         except UnreadableError as error:
             return Edited(reason=error.reason)
         # Another reading, a negation or a modal may let both texts be true.
@@ -120,14 +120,14 @@ class Antonym(TextEdit):
         return Edited(text=apply(text, [edit]), confidence="medium" if doubtful else "high")
 
 
-def _opposite_edit(a: Analysis, first: int) -> Edit:
-    """Return the edit that turns the adjective at or behind word `first` into its opposite."""
+def _make_opposite_edit(a: Analysis, first: int) -> Edit:
+    """Return the edit that replaces the adjective at or after word `first` by its opposite."""
     s = a.sentence
-    k = _adjective(s, first)
+    k = _skip_adverbs(s, first)
     graded = s.word(k) in _OTHER_DEGREE
     adjective = k + graded
     tag = s.tag(adjective)
-    if not (tag & f.ADJ or s.word(adjective) in opposites()) or tag & f.NAME:
+    if not (tag & f.ADJ or s.word(adjective) in list_opposites()) or tag & f.NAME:
         raise UnreadableError("no_predicate_adjective")
     if adjective + 1 < len(s.words) and (not s.tags[adjective + 1] & _AFTER or s.words[adjective + 1] in _NOT_AFTER):
         raise UnreadableError("no_predicate_adjective")  # it describes a noun behind it
@@ -135,7 +135,7 @@ def _opposite_edit(a: Analysis, first: int) -> Edit:
         raise UnreadableError("quantifier_only")
     # Turning one of several adjectives leaves "hot in summer and cold in winter" half as it was.
     joints = (i for i in range(adjective + 1, len(s.words)) if s.tags[i] & (f.COORD | f.BREAK))
-    if s.tag(adjective + 1) & f.COORD or any(s.word(_adjective(s, i + 1)) in opposites() for i in joints):
+    if s.tag(adjective + 1) & f.COORD or any(s.word(_skip_adverbs(s, i + 1)) in list_opposites() for i in joints):
         raise UnreadableError("coordinated_clauses")
     if graded:  # "more expensive", "less heavy", "least safe" become "less expensive", "heavier", "safest"
         degree, word = s.words[k : k + 2]
@@ -143,7 +143,7 @@ def _opposite_edit(a: Analysis, first: int) -> Edit:
         opening, blank, _ = (form(word) if form else f"{_OTHER_DEGREE[degree]} {word}").partition(" ")
         new = s.cased_as(k, opening) + (blank and blank + s.source(k + 1))
         return Edit(s.starts[k], s.ends[adjective], new)
-    opposite = opposites().get(s.words[k])
+    opposite = list_opposites().get(s.words[k])
     if opposite is None or (opposite.base in listed("bare_antonyms") and s.word(k + 1) in _COMPLEMENTS):
         raise UnreadableError("no_antonym")
     if "the" in s.words[first:k] and opposite.degree == "positive":
@@ -153,17 +153,17 @@ def _opposite_edit(a: Analysis, first: int) -> Edit:
     return Edit(s.starts[k], s.ends[adjective], s.cased_as(k, opposite.word))
 
 
-def _adjective(s: Sentence, k: int) -> int:
-    """Return the first word from `k` on that is no adverb; "more" and "less" are none."""
-    while s.word(k) not in opposites() and s.word(k) not in _OTHER_DEGREE:
+def _skip_adverbs(s: Sentence, k: int) -> int:
+    """Return the index of the first word from `k` on that is not an adverb; "more" and "less" are kept."""
+    while s.word(k) not in list_opposites() and s.word(k) not in _OTHER_DEGREE:
         if not (is_adverb(s, k) or s.word(k) in _STEPPED or s.tag(k) & f.NEG):
             break
         k += 1
     return k
 
 
-def predicate_of(a: Analysis) -> int:
-    """Return the index of the first word behind the copula, and behind the subject of a yes/no question."""
+def find_predicate(a: Analysis) -> int:
+    """Return the index of the first word after the copula, or after the subject of a yes/no question."""
     s = a.sentence
     if a.kind == "fragment":
         raise UnreadableError("no_finite_verb")
@@ -179,7 +179,7 @@ def predicate_of(a: Analysis) -> int:
         if (predicate := inverted_predicate(s, a.start)) is None:
             raise UnreadableError("wh_subject_boundary")
         return predicate
-    verb = _asked_verb(s, a.start) if a.kind == "wh" else a.clause.verb
+    verb = _find_asked_verb(s, a.start) if a.kind == "wh" else a.clause.verb
     word, tag, k = s.words[verb], s.tags[verb], verb + 1
     if word in _LINKING or tag & f.BE:
         return k
@@ -192,7 +192,7 @@ def predicate_of(a: Analysis) -> int:
     raise UnreadableError("no_predicate_adjective")
 
 
-def _asked_verb(s: Sentence, wh: int) -> int:
+def _find_asked_verb(s: Sentence, wh: int) -> int:
     """Return the verb of a question about its subject: "Which planet is the hottest?"."""
     if s.words[wh].removesuffix("'s") not in _SUBJECT_QUESTIONS:
         raise UnreadableError("wh_subject_boundary")

@@ -1,4 +1,4 @@
-"""A test made of one edit: what its text becomes, and whether the answer should change with it."""
+"""Base class of tests that edit a text (`TextEdit`), and the controls of these tests."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from contrapose.tasks.language.closed import words
 from contrapose.tasks.language.english import DICTIONARIES, is_english
 from contrapose.tasks.probes.answers.answer_probe import AnswerProbe
 from contrapose.tasks.probes.answers.settings import LOSS_OF, AnswerSettings
-from contrapose.tasks.probes.base import UNRELATED_NOT, Embed, control_of, has_equals, missing_confidence
+from contrapose.tasks.probes.base import UNRELATED_NOT, Embed, control_of, has_equals, make_confidence_error
 from contrapose.tasks.probes.prompt_settings import prompts_for
 
 ADVERBIALS = ("To begin: ", "First of all: ", "Next: ", "Now this one: ", "To go on: ")
-"""They open a text, and add nothing to what it says."""
+"""Openings that add nothing to the meaning of a text."""
 POLITE_BEFORE = ("Please note: ", "Please consider this: ", "Please have a look at this: ", "Thank you for your help. ")
 POLITE_AFTER = (" Thank you.", " Many thanks.", " Thanks in advance.")
 PROCEDURE = (
@@ -41,14 +41,14 @@ PROCEDURE = (
     "The time is not limited.",
     "Nobody else will read this, so do not be nervous.",
 )
-"""Each speaks of the procedure alone: with or without it, the same answers are right."""
+"""Sentences about the procedure alone: they do not change which answers are right."""
 OF_THE_REPLY = (
     "Do not explain your answer.",
     "You do not have to give reasons.",
     "Please do not repeat the question.",
     "Don't write anything else.",
 )
-"""Those that ask for a form of the reply, which would change the words of an answer without options."""
+"""Sentences about the form of the reply: without options they would change the words of the answer."""
 
 _FINISHED = re.compile(r"[.?!][\"'”’)\]]*\s*\Z")
 _JOINED = re.compile(
@@ -60,28 +60,28 @@ _HINDER = words(
     "he she it they him her them his its their theirs this that these those who whom whose which and or but to because "
     "when if after before while although unless once there then so not"
 )
-"""Words of a main clause behind which a clause could belong to something else, or have lost what it refers to."""
+"""Words of a main clause after which a moved clause could refer to something else."""
 _MOST_WORDS = 9
 """Of a main clause: behind a longer one, what it is joined to is far away."""
 
 
 class Control(NamedTuple):
-    """A text that asks for the answer of the original."""
+    """A control: a changed text that has the same answer as the original."""
 
     kind: str
     """How it differs: `adverbial`, `polite`, `punctuation`, `clause_order` or `unrelated_not`."""
     text: str
 
 
-def reworded_control(text: str, *, rng: random.Random, options: bool) -> Control:
-    """Return the text in another dress, of a kind that the generator draws among those that it allows."""
+def make_reworded_control(text: str, *, rng: random.Random, options: bool) -> Control:
+    """Return the text with a random change of wording that fits it, such as a polite phrase."""
     kinds = rng.sample(sorted(_KINDS), len(_KINDS))
     changed = ((kind, _KINDS[kind](text, rng, options)) for kind in kinds)
     return next(Control(kind, twin) for kind, twin in changed if twin is not None and twin != text)
 
 
-def unrelated_not_control(text: str, *, rng: random.Random, options: bool) -> Control:
-    """Return the text byte for byte, before or after it a sentence with a "not" that is about the procedure.
+def make_unrelated_not_control(text: str, *, rng: random.Random, options: bool) -> Control:
+    """Return the unchanged text with a sentence before or after it that has a "not" about the procedure.
 
     Behind a statement it could be taken for a part of what is stated: only a question may stand before it.
     """
@@ -92,22 +92,22 @@ def unrelated_not_control(text: str, *, rng: random.Random, options: bool) -> Co
     return Control(UNRELATED_NOT, joined)
 
 
-def _polite(text: str, rng: random.Random, options: bool) -> str:
+def _add_polite_words(text: str, rng: random.Random, options: bool) -> str:
     if _FINISHED.search(text) and rng.random() < 1 / 2:
         return text.rstrip() + rng.choice(POLITE_AFTER)
     return rng.choice(POLITE_BEFORE) + text
 
 
-def _punctuation(text: str, rng: random.Random, options: bool) -> str | None:
-    """Drop the last full stop or question mark, or end an unfinished text with a mark that says so."""
+def _change_end_mark(text: str, rng: random.Random, options: bool) -> str | None:
+    """Remove the last full stop or question mark, or end an unfinished text with ":" or "…"."""
     text = text.rstrip()
     if text[-1:] in (".", "?") and text[-2:-1].isalnum() and not re.search(r"\b\w\.\w\.\Z|\b[A-Z]\.\Z", text):
         return text[:-1]
     return text + (":" if options else " …") if text[-1:].isalnum() else None
 
 
-def _clause_order(text: str, rng: random.Random, options: bool) -> str | None:
-    """Put the clause that opens the last sentence at its end; None where that might change what it says."""
+def _swap_clauses(text: str, rng: random.Random, options: bool) -> str | None:
+    """Move the first clause of the last sentence to its end; None if that might change the meaning."""
     parts = _JOINED.fullmatch(text.strip())
     main = parts["main"].split() if parts else []
     if parts is None or len(main) > _MOST_WORDS or not _HINDER.isdisjoint(word.lower() for word in main):
@@ -118,9 +118,9 @@ def _clause_order(text: str, rng: random.Random, options: bool) -> str | None:
 
 _KINDS: Mapping[str, Callable[[str, random.Random, bool], str | None]] = {
     "adverbial": lambda text, rng, options: rng.choice(ADVERBIALS) + text,
-    "polite": _polite,
-    "punctuation": _punctuation,
-    "clause_order": _clause_order,
+    "polite": _add_polite_words,
+    "punctuation": _change_end_mark,
+    "clause_order": _swap_clauses,
 }
 
 
@@ -147,7 +147,7 @@ NEEDS_MAIN_VERB: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edited:
-    """Result of an edit of a text."""
+    """The result of an edit: the changed text, or the reason why there is none."""
 
     text: str | None = None
     """The changed text; None when it was skipped."""
@@ -165,9 +165,9 @@ class Edited:
     """Words that stand for others in the changed prompt, by the new ones: replies are read with the old ones."""
 
     def __post_init__(self) -> None:
-        """Refuse a changed text that does not say how sure the change is."""
+        """Raise ConfigError if a changed text has no confidence."""
         if self.text is not None and not self.confidence:
-            raise missing_confidence(f"Edited({self.text[:40]!r})")
+            raise make_confidence_error(f"Edited({self.text[:40]!r})")
 
 
 REPLACED = "replaced_words"
@@ -175,7 +175,7 @@ REPLACED = "replaced_words"
 
 
 def replace_words(text: str, replaced: Mapping[str, str]) -> str:
-    """Return a text with words replaced, all at once; one that starts a sentence keeps its capital, a name needs it."""
+    """Return a text with words replaced; the first word of a sentence keeps its capital, names match with theirs."""
     if not replaced:
         return text
     known = {word.lower(): (word, new) for word, new in replaced.items()}
@@ -190,25 +190,25 @@ def replace_words(text: str, replaced: Mapping[str, str]) -> str:
     return re.sub(rf"(?i)(?<![^\W_])(?:{listed})(?![^\W_])", write, text)
 
 
-def _with_old_words(trial: Trial) -> Trial:
-    """Return a trial whose replies to a changed prompt name people and things as the original does."""
+def _restore_old_words(trial: Trial) -> Trial:
+    """Return a trial whose replies to the changed prompt use the words of the original again."""
     replaced = json.loads(trial.case.details.get(REPLACED, "{}"))
-    before = _reworded(trial.expected, replaced) if trial.case.control else trial.expected
-    return replace(trial, expected=before, actual=_reworded(trial.actual, replaced))
+    before = _replace_reply_words(trial.expected, replaced) if trial.case.control else trial.expected
+    return replace(trial, expected=before, actual=_replace_reply_words(trial.actual, replaced))
 
 
-def _reworded(reply: Completion, replaced: Mapping[str, str]) -> Completion:
-    """Return a reply with words replaced."""
+def _replace_reply_words(reply: Completion, replaced: Mapping[str, str]) -> Completion:
+    """Return a reply with its words replaced."""
     return reply if reply.text is None else replace(reply, text=replace_words(reply.text, replaced))
 
 
-def _without_words(case: Case) -> dict[str, str]:
-    """Return the details of a case, but not its replaced words."""
+def _drop_replaced_words(case: Case) -> dict[str, str]:
+    """Return the details of a case without its replaced words."""
     return {name: value for name, value in case.details.items() if name != REPLACED}
 
 
 class TextEdit(AnswerProbe):
-    """A probe that makes one edit; a subclass names it and says what the edit is."""
+    """A test that makes one edit; a subclass implements `edit`."""
 
     category: ClassVar[str] = "sensitivity"
     change_column: ClassVar[str] = "answer_changed"
@@ -224,17 +224,17 @@ class TextEdit(AnswerProbe):
         raise NotImplementedError
 
     def can_shrink(self, settings: Any) -> bool:
-        """Return whether the edit fits any part of a text, and the answer should stay under it."""
+        """Return whether a failed case can be shrunk: the edit fits any part of a text, and the answer should stay."""
         return self.keeps_answer(settings)
 
     def change(self, sample: TextSample, settings: Any, *, rng: random.Random) -> Edited:
-        """Edit a sample's text; its options are never edited."""
+        """Return the edited text of a sample; its options are never edited."""
         return self.edit(sample.text, settings, rng=rng)
 
     def cases(
         self, sample: TextSample, settings: AnswerSettings, *, rng: random.Random, likelihoods: Likelihoods
     ) -> Sequence[Case]:
-        """Return the sample's text and its edited form as prompts, or the reason why it is skipped.
+        """Return one case with the text and its edited form as prompts, or with the reason why it is skipped.
 
         With `documents_scores` a model that can is also asked for the loss that the design documents compare.
         """
@@ -269,35 +269,35 @@ class TextEdit(AnswerProbe):
         return [case]
 
     def control(self, case: Case, sample: TextSample, settings: AnswerSettings, *, rng: random.Random) -> Case | None:
-        """Return the same text in another dress, which its `control_kind` names."""
+        """Return a control: the same text in other words; `control_kind` names the change."""
         if case.perturbed is None:
             return None
         kind, text = self.control_text(case, rng=rng)
         prompt = prompts_for(sample, settings, where=self.where).prompt(text)
         # A control passes when a guesser's answer stays.
         chance = case.chance if case.chance is None or self.stays else 1 - case.chance
-        details = {**_without_words(case), CONTROL_KIND: kind}
+        details = {**_drop_replaced_words(case), CONTROL_KIND: kind}
         return control_of(case, perturbed=text, prompt=prompt, chance=chance, confidence="high", details=details)
 
     def control_text(self, case: Case, *, rng: random.Random) -> Control:
-        """Return the text of a case's control, and what kind it is."""
-        return reworded_control(case.original, rng=rng, options=bool(case.options))
+        """Return the text of the control of a case, and its kind."""
+        return make_reworded_control(case.original, rng=rng, options=bool(case.options))
 
     def same_prompt(self, case: Case, side: Side) -> Case:
-        """Return the control that compares two replies to one prompt; both have the words of that prompt."""
+        """Return a control that compares two replies to one prompt; both use the words of that prompt."""
         same = super().same_prompt(case, side)
-        return same if side == "actual" else replace(same, details=_without_words(case))
+        return same if side == "actual" else replace(same, details=_drop_replaced_words(case))
 
     def score(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> list[Score]:
-        """Score each trial; replies to a prompt with other words are read as if they had the old ones."""
-        return super().score([_with_old_words(trial) for trial in trials], settings, embed=embed)
+        """Score each trial; in replies to the changed prompt, the original words are restored first."""
+        return super().score([_restore_old_words(trial) for trial in trials], settings, embed=embed)
 
     def follow_ups(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> Sequence[FollowUp]:
-        """Return questions about replies that could not be read, in the words of the original."""
-        return super().follow_ups([_with_old_words(trial) for trial in trials], settings, embed=embed)
+        """Return questions for the reader model about unreadable replies, in the words of the original."""
+        return super().follow_ups([_restore_old_words(trial) for trial in trials], settings, embed=embed)
 
     def failure(self, row: Mapping[str, Any]) -> str:
-        """Describe what the answer, or its likelihood where that is scored, did, and what it should have done."""
+        """Return a sentence on what the answer (or its likelihood) did, and what it should have done."""
         before, after = row.get("chosen_before"), row.get("chosen_after")
         named = isinstance(before, str) and isinstance(after, str) and before and after
         answer = "The likelihood of its answer" if row.get("scorer") in LOSS_OF else "Its answer"

@@ -1,4 +1,4 @@
-"""Another number in the last sentence: "A spider has 8 legs." becomes "A spider has 11 legs."."""
+"""The test change_number: change a number in the last sentence: "8 legs" → "11 legs"."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _FURTHEST = 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberPart:
-    """Text between two spaces."""
+    """A part of a sentence between two spaces."""
 
     core: str
     """It, without the marks around it."""
@@ -69,7 +69,7 @@ class NumberPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Amount:
-    """A number as a text writes it."""
+    """A number, with the form in which a text writes it."""
 
     units: int
     """Its value in units of its last decimal: 125 for "12.5"."""
@@ -82,23 +82,23 @@ class Amount:
 
     @property
     def value(self) -> float:
-        """Return the number itself."""
+        """Return the value of the number."""
         return self.units / float(10**self.decimals)
 
     @property
     def is_year(self) -> bool:
-        """Return whether a number may be a year."""
+        """Return whether the number may be a year."""
         return not self.decimals and not self.commas and self.units in _YEARS
 
     def write(self, units: int) -> str:
-        """Return another value, written the same way."""
+        """Return another value in the same form."""
         if self.spelled:
             return SPELLED[units - 2]
         return f"{units / 10**self.decimals:{',' if self.commas else ''}.{self.decimals}f}"
 
 
-def number_parts(s: Sentence) -> list[NumberPart]:
-    """Return the parts of a sentence between spaces, in order."""
+def split_number_parts(s: Sentence) -> list[NumberPart]:
+    """Split a sentence at its spaces, and return the parts in order."""
     parts = []
     for match in _CHUNK.finditer(s.text, s.starts[0]):
         if match.start() < s.ends[-1]:
@@ -108,8 +108,8 @@ def number_parts(s: Sentence) -> list[NumberPart]:
     return parts
 
 
-def amount(spelling: str) -> Amount | None:
-    """Return the number that a word or figure means; None for no number, or more than one: "7th", "1.2.3", "007"."""
+def parse_amount(spelling: str) -> Amount | None:
+    """Parse a word or figure as a number; None if it is not exactly one number: "7th", "1.2.3", "007"."""
     if spelling.lower() in SPELLED:
         return Amount(units=SPELLED.index(spelling.lower()) + 2, spelled=True)
     match = _PLAIN.fullmatch(spelling)
@@ -119,9 +119,9 @@ def amount(spelling: str) -> Amount | None:
     return Amount(units=int(integer + fraction), decimals=len(fraction), commas="," in match[1])
 
 
-def changeable_number(parts: list[NumberPart], i: int, s: Sentence) -> Amount | None:
-    """Return the number at part `i`; None where there is none, or one that is left alone."""
-    number = amount(parts[i].core)
+def find_changeable_number(parts: list[NumberPart], i: int, s: Sentence) -> Amount | None:
+    """Return the number at part `i`; None if there is none, or it must not be changed."""
+    number = parse_amount(parts[i].core)
     if number is None or (number.units == 1 and not number.decimals):
         return None
     token = bisect_left(s.starts, parts[i].start)
@@ -134,8 +134,8 @@ def changeable_number(parts: list[NumberPart], i: int, s: Sentence) -> Amount | 
     return None if _is_labelled(parts, i, s) or _has_neighbour(parts, i, spelled=number.spelled) else number
 
 
-def is_dating(parts: list[NumberPart], i: int, number: Amount) -> bool:
-    """Return whether the number at part `i` may be a year: four digits, and no plural behind them that they count."""
+def is_year_place(parts: list[NumberPart], i: int, number: Amount) -> bool:
+    """Return whether the number at part `i` may be a year: four digits without a plural noun after them."""
     if not number.is_year or _is_in_date(parts, i, number):
         return number.is_year
     behind = parts[i + 1].word if i + 1 < len(parts) and not parts[i].marks else ""
@@ -152,7 +152,7 @@ def _is_in_date(parts: list[NumberPart], i: int, number: Amount) -> bool:
 
 
 def _is_labelled(parts: list[NumberPart], i: int, s: Sentence) -> bool:
-    """Return whether it belongs to a name, a label, a date or a time: "Apollo 11", "room 12", "4 July", "9 am"."""
+    """Return whether the number is part of a name, label, date or time: "Apollo 11", "room 12", "4 July", "9 am"."""
     before = parts[i - 1] if i else None
     if before is not None:
         core, is_name = before.core, True
@@ -171,7 +171,7 @@ def _is_labelled(parts: list[NumberPart], i: int, s: Sentence) -> bool:
 
 
 def _has_neighbour(parts: list[NumberPart], i: int, *, spelled: bool) -> bool:
-    """Return whether a number stands right before or behind, as in "555 0134", "10 000", "2 1/2" or "thirty two"."""
+    """Return whether the part before or after is a number: "555 0134", "10 000", "2 1/2", "thirty two"."""
 
     def is_number(part: NumberPart) -> bool:
         return part.word in _NUMERALS if spelled else any(map(str.isdigit, part.core))
@@ -180,8 +180,8 @@ def _has_neighbour(parts: list[NumberPart], i: int, *, spelled: bool) -> bool:
     return before or (i + 1 < len(parts) and not parts[i].marks and is_number(parts[i + 1]))
 
 
-def other_amount(number: Amount, low: float, high: float, *, year: bool, an: bool | None, rng: random.Random) -> str:
-    """Return a different value strictly between `low` and `high`, or "" when there is none."""
+def draw_amount(number: Amount, low: float, high: float, *, year: bool, an: bool | None, rng: random.Random) -> str:
+    """Draw a different value strictly between `low` and `high`; "" if there is none."""
     units, scale = number.units, 10**number.decimals
     if year:
         last = units if units >= _LATEST and low < _YEARS.start else units + _FURTHEST
@@ -201,13 +201,13 @@ def other_amount(number: Amount, low: float, high: float, *, year: bool, an: boo
         keeps_form = value != scale and (not number.commas or value >= 1000 * scale)
         if number.spelled:
             keeps_form = value in range(2, len(SPELLED) + 2)
-        if low < value / scale < high and keeps_form and an in (None, takes_an(number.write(value))):
+        if low < value / scale < high and keeps_form and an in (None, is_read_with_an(number.write(value))):
             fitting.append(value)
     return number.write(rng.choice(fitting)) if fitting else ""
 
 
-def takes_an(written: str) -> bool:
-    """Return whether "an" stands before a number: 8, 11, 18 and what starts with them when spoken."""
+def is_read_with_an(written: str) -> bool:
+    """Return whether a number needs "an": 8, 11, 18 and numbers that start with them in speech."""
     integer = written.split(".")[0]
     thousands = integer.split(",")[0] if "," in integer else integer[: (len(integer) - 1) % 3 + 1]
     return written in ("eight", "eleven", "eighteen") or written.startswith("8") or thousands in ("11", "18")
@@ -234,21 +234,21 @@ class ChangeNumber(TextEdit):
     }
 
     def edit(self, text: str, settings: Any, *, rng: random.Random) -> Edited:
-        """Return the text with the last number changed that can be, by a seeded amount."""
+        """Return the text with its last changeable number changed to a random one."""
         try:
             s = read(text)
         except UnreadableError as error:
             return Edited(reason="no_number" if error.reason == "no_word" else error.reason)
         if not any(tag & f.NUMBER for tag in s.tags) and _SPELLED.isdisjoint(s.words):
             return Edited(reason="no_number")
-        parts = number_parts(s)
+        parts = split_number_parts(s)
         for i in reversed(range(len(parts))):
             part, before = parts[i], parts[i - 1].word if i else ""
-            if (number := changeable_number(parts, i, s)) is None:
+            if (number := find_changeable_number(parts, i, s)) is None:
                 continue
-            low, high = _limits(parts, i, number)
+            low, high = _find_limits(parts, i, number)
             an = before == "an" if before in ("a", "an") else None
-            new = other_amount(number, low, high, year=is_dating(parts, i, number), an=an, rng=rng)
+            new = draw_amount(number, low, high, year=is_year_place(parts, i, number), an=an, rng=rng)
             if not new:
                 continue
             # A number word takes the case of the one that it replaces.
@@ -260,8 +260,8 @@ class ChangeNumber(TextEdit):
         return Edited(reason="number_left_alone")
 
 
-def _limits(parts: list[NumberPart], i: int, number: Amount) -> tuple[float, float]:
-    """Return the open interval that keeps a share a share, and "from 5 to 10" in order."""
+def _find_limits(parts: list[NumberPart], i: int, number: Amount) -> tuple[float, float]:
+    """Return the open interval for the new number, which keeps a percentage below 100 and "from 5 to 10" in order."""
     low, high = 0.0, math.inf
     behind = parts[i + 1] if i + 1 < len(parts) else None
     separate_sign = behind is not None and not behind.core and behind.marks.startswith("%")
@@ -271,7 +271,7 @@ def _limits(parts: list[NumberPart], i: int, number: Amount) -> tuple[float, flo
     elif number.decimals and number.value < 1:
         high = 1.0
     if i and parts[i - 1].word in _JOINTS:
-        near = (amount(part.core) for part in reversed(parts[max(0, i - _REACH) : i]))
+        near = (parse_amount(part.core) for part in reversed(parts[max(0, i - _REACH) : i]))
         other = next((nearby.value for nearby in near if nearby), None)
         if other is not None and other < number.value:
             low = other

@@ -1,4 +1,4 @@
-"""Another country in the place of one that a text names by the way: "a student from Peru"."""
+"""The test countries: replace a country that a text mentions in passing: "a student from Peru"."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from contrapose.tasks.probes.edits.people import (
     OTHER_NAMES,
     has_other_names,
     is_about_known,
-    parts_of,
+    list_sample_texts,
     replace_in_sample,
 )
-from contrapose.tasks.probes.edits.preserving import PeopleEdit, keeping_test
-from contrapose.tasks.probes.edits.tables import countries, cue, phrase
+from contrapose.tasks.probes.edits.preserving import PeopleEdit, make_preserving_test
+from contrapose.tasks.probes.edits.tables import compile_phrase, countries, cue
 
 _WINDOW = 80
 """Characters before and behind a country that are looked at."""
@@ -27,7 +27,7 @@ _ARTICLE = r"\b(?:an?|one|another|some|two|three|four|her|his|their|my|our) "
 
 
 class CountrySettings(AnswerSettings):
-    """Which countries are put in."""
+    """Settings of countries: which countries are inserted."""
 
     income: Literal["any", "high", "upper_middle", "lower_middle", "low"] = Field(
         default="any", description="Income group of the new country, by the World Bank; any: drawn from all."
@@ -35,10 +35,10 @@ class CountrySettings(AnswerSettings):
 
 
 def change_country(sample: TextSample, settings: CountrySettings, rng: random.Random) -> Edited:
-    """Put another country in the place of one that a text names by the way, and its people."""
-    texts = parts_of(sample)
-    named = _countries_in(*texts)
-    if not _countries_in(sample.text):
+    """Replace a country that a text mentions in passing, and the adjective of its people."""
+    texts = list_sample_texts(sample)
+    named = _find_countries(*texts)
+    if not _find_countries(sample.text):
         return Edited(reason="no_country")
     old = named[0]
     people, _ = countries()[old]
@@ -61,30 +61,30 @@ def change_country(sample: TextSample, settings: CountrySettings, rng: random.Ra
     return replace_in_sample(sample, {old: new, people: countries()[new][0]})
 
 
-def _countries_in(*texts: str) -> list[str]:
-    """Return the countries that texts name, themselves or by their people."""
+def _find_countries(*texts: str) -> list[str]:
+    """Return the countries that texts name, by country or by the adjective of its people."""
     said = {word for text in texts for word in re.findall(r"\w+", text)}
     return [name for name, (people, _) in countries().items() if {name, people} & said]
 
 
 def _is_by_the_way(text: str, country: str, people: str) -> bool:
-    """Return whether every mention of a country says only where somebody comes from, goes or lives."""
+    """Return whether every mention of a country only says where somebody comes from, goes or lives."""
     for match in re.finditer(rf"\b(?:{country}|{people})\b", text):
         before = text[max(0, match.start() - _WINDOW) : match.start()]
         behind = text[match.end() : match.end() + _WINDOW]
         if match[0] == country:
-            comes = phrase("visitors", rf"{_ARTICLE}(?:[a-z]+ )?", r" from \Z").search(before)
-            goes = phrase("journeys", r"(?<!who )(?<!that )\b", r" (?:(?:to|in|from|through|around) )?\Z").search(
-                before
-            )
+            comes = compile_phrase("visitors", rf"{_ARTICLE}(?:[a-z]+ )?", r" from \Z").search(before)
+            goes = compile_phrase(
+                "journeys", r"(?<!who )(?<!that )\b", r" (?:(?:to|in|from|through|around) )?\Z"
+            ).search(before)
             if not (comes or goes) or re.match(r"['\u2019-]| (?:and|or) [A-Z]", behind):
                 return False
-        elif not (re.search(rf"(?i){_ARTICLE}\Z", before) and phrase("visitors", r"\A ", r"\b").search(behind)):
+        elif not (re.search(rf"(?i){_ARTICLE}\Z", before) and compile_phrase("visitors", r"\A ", r"\b").search(behind)):
             return False
     return True
 
 
-Countries = keeping_test(
+Countries = make_preserving_test(
     "countries",
     change_country,
     "Replaces a country that is named by the way",

@@ -1,4 +1,4 @@
-"""Edits of the people of a story: other names, the other gender."""
+"""The tests names and gender: give the people of a story other names, or the other gender."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from contrapose.tasks.language.closed import words
 from contrapose.tasks.language.vocabulary import flags_of, vocabulary
 from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.edits.base import Edited, replace_words
-from contrapose.tasks.probes.edits.preserving import PeopleEdit, cased_like, keeping_test, opens_sentence
+from contrapose.tasks.probes.edits.preserving import PeopleEdit, copy_case, is_sentence_start, make_preserving_test
 from contrapose.tasks.probes.edits.tables import Gender, cue, female_words, first_names, listed, male_words, new_names
 
 _CAPITAL = re.compile(r"(?<![\w'\u2019.-])[A-Z][\w-]*")
@@ -35,16 +35,16 @@ OTHER_NAMES = "with names of other people, places or things"
 KNOWN_PERSON = "about people who may be real or known"
 
 
-def parts_of(sample: TextSample) -> tuple[str, ...]:
-    """Return the text of a sample, its options and its context."""
+def list_sample_texts(sample: TextSample) -> tuple[str, ...]:
+    """Return all texts of a sample: text, options and context."""
     return (sample.text, *sample.options, sample.surroundings or "")
 
 
 def has_other_names(texts: Iterable[str], known: Collection[str] = ()) -> bool:
-    """Return whether texts have a name that is no first or family name of the lists, and none of the known ones."""
+    """Return whether texts contain a name that no list of names has."""
     names = {*first_names(), *listed("family_names"), *_NO_NAMES, *known}
     return any(
-        not opens_sentence(text, word.start()) or _is_name_at_start(text, word)
+        not is_sentence_start(text, word.start()) or _is_name_at_start(text, word)
         for text in texts
         for word in _CAPITAL.finditer(text)
         if word[0].removesuffix("-") not in names
@@ -52,7 +52,7 @@ def has_other_names(texts: Iterable[str], known: Collection[str] = ()) -> bool:
 
 
 def _is_name_at_start(text: str, word: re.Match[str]) -> bool:
-    """Return whether a word that opens a sentence may be a name: unknown, or one thing without an article that acts."""
+    """Return whether the first word of a sentence may be a name: it is unknown, or a noun without article that acts."""
     spelled = word[0].lower()
     if spelled in closed.table() or spelled in male_words() or spelled in female_words():
         return False
@@ -64,8 +64,8 @@ def _is_name_at_start(text: str, word: re.Match[str]) -> bool:
     return acts and bool(tag & f.SINGULAR) and not tag & (f.PLURAL | f.ING)
 
 
-def _names_in(text: str) -> dict[str, list[int]]:
-    """Return the first names of a text, and where each stands."""
+def _find_names(text: str) -> dict[str, list[int]]:
+    """Return the first names in a text, each with its places."""
     places: dict[str, list[int]] = {}
     for match in _CAPITAL.finditer(text):
         if match[0] in first_names():
@@ -74,24 +74,24 @@ def _names_in(text: str) -> dict[str, list[int]]:
 
 
 def is_about_known(texts: Iterable[str]) -> bool:
-    """Return whether texts have cues of people, places or times that readers know."""
+    """Return whether texts seem to be about well-known people, places or times."""
     return any(cue("known").search(text) or _YEAR.search(text) for text in texts)
 
 
 def _may_be_known(sample: TextSample, names: Mapping[str, Sequence[int]]) -> bool:
-    """Return whether a sample may speak of people whom readers know: it asks about them, and says nothing of them."""
+    """Return whether a sample may be about well-known people: it asks about them without describing them."""
     text, context = sample.text, sample.surroundings or ""
     pairs = [pair for part in (text, context) for pair in _FULL_NAME.findall(part) if pair[0] in first_names()]
     if any(" ".join(pair) in listed("famous") or pair[1] in first_names() for pair in pairs):
         return True
     places = sorted(place for listed_places in names.values() for place in listed_places)
-    introduced = _names_in(context)
+    introduced = _find_names(context)
     if is_about_known((text, context) if introduced else (text,)) or any(_is_eponym(text, place) for place in places):
         return True
     if introduced:
         return False
     sentences = [match for match in _SENTENCE.finditer(text) if match[0].strip()]
-    if len(sentences) == 1 and not sample.options and (pairs or opens_sentence(text, places[0])):
+    if len(sentences) == 1 and not sample.options and (pairs or is_sentence_start(text, places[0])):
         return True
     sentence = next(match[0] for match in sentences if match.end() > places[0])
     opening = re.match(r"\W*(\w+)", sentence)
@@ -99,7 +99,7 @@ def _may_be_known(sample: TextSample, names: Mapping[str, Sequence[int]]) -> boo
 
 
 def _is_eponym(text: str, place: int) -> bool:
-    """Return whether the name at a place may stand for a thing: "the Calvin cycle"."""
+    """Return whether the name at a place may be part of a thing's name: "the Calvin cycle"."""
     behind = re.match(r"\w+ ([a-z]+)", text[place : place + 60])
     before = re.search(r"([a-z]+) \Z", text[max(0, place - 30) : place])
     if behind is None or (before and flags_of(before[1]) & f.AUX):
@@ -109,37 +109,37 @@ def _is_eponym(text: str, place: int) -> bool:
 
 
 def replace_in_sample(sample: TextSample, replaced: Mapping[str, str]) -> Edited:
-    """Return the edit that puts other words into the text, the options and the context of a sample alike."""
-    text, *options, context = (replace_words(part, replaced) for part in parts_of(sample))
+    """Return the edit that replaces words in the text, the options and the context of a sample."""
+    text, *options, context = (replace_words(part, replaced) for part in list_sample_texts(sample))
     changed = replace(sample, options=tuple(options), context=context or None)
     back = {new: old for old, new in replaced.items()}
     return Edited(text=text, confidence="medium", sample=changed, replaced=back)
 
 
 class NameSettings(AnswerSettings):
-    """Which names are put in."""
+    """Settings of names: which names are inserted."""
 
     origin: Literal["any", "african", "arabic", "east_asian", "english", "hispanic", "indian"] = Field(
         default="any", description="Where the new first names are common; any: drawn for each name."
     )
 
 
-def rename(sample: TextSample, settings: NameSettings, rng: random.Random) -> Edited:
-    """Give the people of a story other first names of the same gender, the same ones everywhere."""
-    names = _names_in(sample.text)
+def rename_people(sample: TextSample, settings: NameSettings, rng: random.Random) -> Edited:
+    """Give the people of a story other first names of the same gender, consistently in all texts."""
+    names = _find_names(sample.text)
     if not names:
         return Edited(reason="no_person")
-    if has_other_names(parts_of(sample)):
+    if has_other_names(list_sample_texts(sample)):
         return Edited(reason="other_names")
     if _may_be_known(sample, names):
         return Edited(reason="known_person")
-    genders = {name: first_names()[name] for text in parts_of(sample) for name in sorted(_names_in(text))}
+    genders = {name: first_names()[name] for text in list_sample_texts(sample) for name in sorted(_find_names(text))}
     return replace_in_sample(sample, _draw_names(genders, settings.origin, sample, rng))
 
 
 def _draw_names(genders: Mapping[str, Gender], origin: str, sample: TextSample, rng: random.Random) -> dict[str, str]:
-    """Return a new name for each old one, of the gender that it gets; none stands in the sample."""
-    said = {word for text in parts_of(sample) for word in _WORD.findall(text)}
+    """Draw a new name of the given gender for each old one; no new name occurs in the sample."""
+    said = {word for text in list_sample_texts(sample) for word in _WORD.findall(text)}
     chosen: dict[str, str] = {}
     for name, gender in genders.items():
         free = [new for new in new_names(origin, gender) if new not in said and new not in chosen.values()]
@@ -148,9 +148,9 @@ def _draw_names(genders: Mapping[str, Gender], origin: str, sample: TextSample, 
     return chosen | {f"{name}'": f"{new}'s" for name, new in chosen.items() if name.endswith("s")}
 
 
-Names = keeping_test(
+Names = make_preserving_test(
     "names",
-    rename,
+    rename_people,
     "Gives people other first names",
     settings=NameSettings,
     base=PeopleEdit,
@@ -163,7 +163,7 @@ Names = keeping_test(
 
 
 class GenderSettings(AnswerSettings):
-    """Whose words are put in."""
+    """Settings of gender: which gender is swapped."""
 
     to: Literal["other", "female", "male"] = Field(
         default="other",
@@ -183,11 +183,11 @@ _SOME = words(
 
 
 def swap_gender(sample: TextSample, settings: GenderSettings, rng: random.Random) -> Edited:
-    """Turn women and girls into men and boys, and the other way round, with their names."""
-    texts = parts_of(sample)
-    said = {_stem(word) for text in texts for word in _WORD.findall(text)}
+    """Swap the gender of all people in a story, with their names."""
+    texts = list_sample_texts(sample)
+    said = {_strip_ending(word) for text in texts for word in _WORD.findall(text)}
     female, male = said & {*male_words(), "her"}, said & {*female_words(), "his"}
-    if not {_stem(word) for word in _WORD.findall(sample.text)} & (female | male):
+    if not {_strip_ending(word) for word in _WORD.findall(sample.text)} & (female | male):
         return Edited(reason="no_gender")
     if not any(map(str.isupper, sample.text)):
         return Edited(reason="no_capitals")
@@ -200,10 +200,10 @@ def swap_gender(sample: TextSample, settings: GenderSettings, rng: random.Random
         return Edited(reason="known_person")
     if (settings.to == "female" and female) or (settings.to == "male" and male):
         return Edited(reason="gender_there")
-    names = _names_in(sample.text)
-    if _may_be_known(sample, names) if names else (any(map(_names_in, texts)) or not _tells_of_somebody(sample)):
+    names = _find_names(sample.text)
+    if _may_be_known(sample, names) if names else (any(map(_find_names, texts)) or not _is_about_somebody(sample)):
         return Edited(reason="known_person")
-    everyone = sorted({name for text in texts for name in _names_in(text)})
+    everyone = sorted({name for text in texts for name in _find_names(text)})
     genders: dict[str, Gender] = {name: "male" if first_names()[name] == "female" else "female" for name in everyone}
     renamed = _draw_names(genders, "english", sample, rng)
     swapped = [_swap_words(replace_words(text, renamed)) for text in texts]
@@ -213,12 +213,12 @@ def swap_gender(sample: TextSample, settings: GenderSettings, rng: random.Random
     if text == sample.text:
         return Edited(reason="no_gender")
     changed = replace(sample, options=tuple(options), context=context or None)
-    back = {new: old for old, new in renamed.items()} | _words_back(female, male)
+    back = {new: old for old, new in renamed.items()} | _invert_words(female, male)
     return Edited(text=text, confidence="medium", sample=changed, replaced=back)
 
 
-def _words_back(female: set[str], male: set[str]) -> dict[str, str]:
-    """Return the words of the original by those of the changed prompt; pronouns only where all were of one gender."""
+def _invert_words(female: set[str], male: set[str]) -> dict[str, str]:
+    """Map the changed words back to the original ones; pronouns only if all people had one gender."""
     swapped = {word: male_words()[word] for word in female - _PRONOUNS - _TITLES}
     swapped |= {word: female_words()[word] for word in male - _PRONOUNS - _TITLES}
     back = {new: old for old, new in swapped.items()}
@@ -229,9 +229,9 @@ def _words_back(female: set[str], male: set[str]) -> dict[str, str]:
     return back
 
 
-def _tells_of_somebody(sample: TextSample) -> bool:
-    """Return whether a text without a known name tells of somebody, rather than of one whom readers know."""
-    said = {_stem(word) for word in _WORD.findall(sample.text)}
+def _is_about_somebody(sample: TextSample) -> bool:
+    """Return whether a text without a known name is about an unknown person, not a well-known one."""
+    said = {_strip_ending(word) for word in _WORD.findall(sample.text)}
     if not said.isdisjoint((male_words().keys() | female_words().keys()) - _PRONOUNS):
         return True
     sentences = [match[0].strip() for match in _SENTENCE.finditer(sample.text) if match[0].strip()]
@@ -240,24 +240,24 @@ def _tells_of_somebody(sample: TextSample) -> bool:
     return plain and not sentences[0].endswith("?")
 
 
-def _stem(word: str) -> str:
-    """Return a word in lower case without what is contracted or possessive behind it."""
+def _strip_ending(word: str) -> str:
+    """Return a word in lower case without a contraction or possessive ending."""
     return re.split("['\u2019]", word.lower())[0]
 
 
 def _swap_words(text: str) -> str | None:
-    """Return a text with every gendered word swapped; None where one of them may be about more than a person."""
+    """Return a text with every gendered word swapped; None if one of them may mean more than a person."""
     tokens = list(_WORD.finditer(text))
     parts, end = [], 0
     for i, match in enumerate(tokens):
-        word = _stem(match[0])
+        word = _strip_ending(match[0])
         if word not in male_words() and word not in female_words() and word not in ("her", "his"):
             continue
         joined = i + 1 < len(tokens) and text[match.end() : tokens[i + 1].start()] == " "
         behind = tokens[i + 1][0].lower() if joined and match[0].lower() == word else ""
         before = tokens[i - 1][0].lower() if i and text[tokens[i - 1].end() : match.start()] == " " else ""
         specific = word in _NAME_LIKE or _is_specific(text[max(0, match.start() - 40) : match.start()])
-        divine = word in ("he", "his", "him") and match[0][0].isupper() and not opens_sentence(text, match.start())
+        divine = word in ("he", "his", "him") and match[0][0].isupper() and not is_sentence_start(text, match.start())
         # "Don't miss it", "5 ms", "the Wright brothers", and the torn "t he".
         if word in _TITLES and not (i + 1 < len(tokens) and tokens[i + 1][0][0].isupper()):
             if match[0][0].isupper():
@@ -267,17 +267,17 @@ def _swap_words(text: str) -> str | None:
         new = (
             None
             if divine or named or (len(before) == 1 and before not in "ai")
-            else _swapped_word(word, before, behind)
+            else _choose_swapped_word(word, before, behind)
         )
         if new is None or not (specific or word in _PRONOUNS or word in _TITLES):
             return None
-        parts += [text[end : match.start()], cased_like(match[0], new)]
+        parts += [text[end : match.start()], copy_case(match[0], new)]
         end = match.start() + len(word)
     return "".join([*parts, text[end:]])
 
 
 def _is_specific(before: str) -> bool:
-    """Return whether the words before a noun say that it is about somebody: "an old man", but not "early man"."""
+    """Return whether the words before a noun show that it means one person: "an old man", not "early man"."""
     if before.endswith(("'s ", "\u2019s ")):
         return True
     for word in reversed(re.findall(r"[\w-]+$|[\w-]+(?= )|[^\w ]", before.rstrip(" "))[-4:]):
@@ -288,8 +288,8 @@ def _is_specific(before: str) -> bool:
     return False
 
 
-def _swapped_word(word: str, before: str, behind: str) -> str | None:
-    """Return the word of the other gender, by the words around it; None where they leave it open."""
+def _choose_swapped_word(word: str, before: str, behind: str) -> str | None:
+    """Return the word of the other gender, chosen by its neighbours; None if they do not decide."""
     tag = flags_of(behind) if behind else 0
     owns = behind in _OWNED or bool(behind and not tag & f.CLOSED)
     if word == "her":
@@ -305,7 +305,7 @@ def _swapped_word(word: str, before: str, behind: str) -> str | None:
     return None if tag & f.NOUN and not tag & (f.CLOSED | verb | f.ADJ) else new
 
 
-SwappedGender = keeping_test(
+SwappedGender = make_preserving_test(
     "gender",
     swap_gender,
     "Turns women into men and men into women",

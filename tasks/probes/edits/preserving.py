@@ -1,4 +1,4 @@
-"""Edits that leave the meaning alone, so that the answer should stay: other letters, white space, typing errors.
+"""The tests casing, spacing and typo, and the base classes of edits that keep the meaning.
 
 Each is made of one function, as are those of wording and of people.
 """
@@ -40,68 +40,68 @@ _QUOTED = re.compile(
 )
 
 
-def rate_field(default: float, *, of: str) -> Any:
-    """Return the setting that says how much of a text is changed."""
+def make_rate_field(default: float, *, of: str) -> Any:
+    """Return the setting field for the share of a text that is changed."""
     return Field(default=default, gt=0, le=1, description=f"Share of the {of}; at least one.")
 
 
 class RateSettings(AnswerSettings):
-    """How much of a text is written otherwise."""
+    """Settings with `rate`: how much of a text is changed."""
 
-    rate: float = rate_field(1.0, of="places in the text that are changed")
+    rate: float = make_rate_field(1.0, of="places in the text that are changed")
 
 
-class KeepingEdit(TextEdit):
-    """A test of one function of the text, its settings and a generator: the answer should stay."""
+class PreservingEdit(TextEdit):
+    """A test made from one function of text, settings and random generator; the answer should stay."""
 
     category: ClassVar[str] = "robustness"
     stays: ClassVar[bool] = True
     controlled: ClassVar[bool] = False
     rewrite: ClassVar[Callable[[Any, Any, random.Random], Edited]]
-    """Return the text in its other form, or the reason why not."""
+    """Return the changed text, or the reason why there is none."""
 
     def edit(self, text: str, settings: Any, *, rng: random.Random) -> Edited:
-        """Write the text otherwise."""
+        """Return the changed text."""
         return type(self).rewrite(text, settings, rng)
 
 
-class EnglishKeepingEdit(KeepingEdit):
-    """Such a test of English alone."""
+class EnglishPreservingEdit(PreservingEdit):
+    """A meaning-preserving test of English text only."""
 
     edits_english: ClassVar[bool] = True
     skip_reasons: ClassVar[Mapping[str, str]] = NEEDS_ENGLISH
 
 
-class WordingEdit(EnglishKeepingEdit):
-    """Such a test that changes words: a text about words is left alone."""
+class WordingEdit(EnglishPreservingEdit):
+    """A meaning-preserving test that changes words; it skips texts that ask about words."""
 
     bundled_data: ClassVar[str] = "stories"
     skip_reasons: ClassVar[Mapping[str, str]] = KEEPS_WORDS
 
     def edit(self, text: str, settings: Any, *, rng: random.Random) -> Edited:
-        """Write the text otherwise; one that asks about words is left alone."""
+        """Return the changed text; skip a text that asks about words."""
         if _ABOUT_WORDS.search(text):
             return Edited(reason="words_matter")
         return super().edit(text, settings, rng=rng)
 
 
 class PeopleEdit(WordingEdit):
-    """A test whose function takes the complete sample, and puts other people or places into all its parts."""
+    """A test whose function gets the complete sample, and changes people or places in all its texts."""
 
     category: ClassVar[str] = "bias"
 
     def edit(self, text: str, settings: Any, *, rng: random.Random) -> Edited:
-        """Change a text that stands alone."""
+        """Return the change of a text without options and context."""
         return self.change(TextSample(id="", text=text), settings, rng=rng)
 
     def change(self, sample: TextSample, settings: Any, *, rng: random.Random) -> Edited:
-        """Change the sample; one that asks about words is left alone."""
+        """Return the change of a sample; skip a text that asks about words."""
         if _ABOUT_WORDS.search(sample.text):
             return Edited(reason="words_matter")
         return type(self).rewrite(sample, settings, rng)
 
 
-def keeping_test(
+def make_preserving_test(
     name: str,
     function: Callable[[Any, Any, random.Random], Edited],
     summary: str,
@@ -110,8 +110,8 @@ def keeping_test(
     skips: Mapping[str, str],
     base: type[Any] = WordingEdit,
     version: str = "1",
-) -> type[KeepingEdit]:
-    """Return the test that a function makes; that of a `PeopleEdit` takes the sample, another one its text."""
+) -> type[PreservingEdit]:
+    """Return the test class for a function, which gets the text, or for a `PeopleEdit` the sample."""
     members = {
         "__module__": function.__module__,
         "__doc__": summary,
@@ -122,11 +122,11 @@ def keeping_test(
         "skip_reasons": {**base.skip_reasons, **skips},
         "rewrite": staticmethod(function),
     }
-    return cast("type[KeepingEdit]", type(name.title().replace("_", ""), (base,), members))
+    return cast("type[PreservingEdit]", type(name.title().replace("_", ""), (base,), members))
 
 
 def make_edits(text: str, edits: Sequence[Edit], settings: RateSettings, rng: random.Random) -> Edited | None:
-    """Make a share of the edits, none in a quotation; None where there is none to make."""
+    """Make a random share of the edits, outside quotations; None if no edit is possible."""
     quoted = [at for match in _QUOTED.finditer(text) for at in match.span()]
     free = [edit for edit in edits if bisect_right(quoted, edit.start) % 2 == 0]
     if not free:
@@ -135,12 +135,12 @@ def make_edits(text: str, edits: Sequence[Edit], settings: RateSettings, rng: ra
     return Edited(text=apply(text, chosen), confidence="high")
 
 
-def cased_like(old: str, new: str) -> str:
-    """Return new words with the first letter of the old ones."""
+def copy_case(old: str, new: str) -> str:
+    """Return the new words, with a capital if the old words start with one."""
     return new[0].upper() + new[1:] if old[0].isupper() else new
 
 
-def opens_sentence(text: str, at: int) -> bool:
+def is_sentence_start(text: str, at: int) -> bool:
     """Return whether a sentence starts at an offset."""
     before = text[max(0, at - 4) : at].rstrip(" \t\"'“\u2018(*")
     return not before or before[-1] in ".!?:\n"
@@ -152,7 +152,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
 class CasingSettings(AnswerSettings):
-    """Which letters become capital or small."""
+    """Settings of casing: which letters become capital or small."""
 
     style: Literal["lower", "upper", "title", "first"] = Field(
         default="lower",
@@ -162,7 +162,7 @@ class CasingSettings(AnswerSettings):
 
 
 def recase(text: str, settings: CasingSettings, rng: random.Random) -> Edited:
-    """Return the text in capital or small letters; nothing in it is random.
+    """Return the text in other capital or small letters; nothing is random.
 
     Capitals carry meaning in acronyms and units ("US", "us"; "MW", "mW"): a text that holds one has medium confidence.
     """
@@ -182,12 +182,12 @@ def recase(text: str, settings: CasingSettings, rng: random.Random) -> Edited:
     return Edited(text=changed, confidence="medium" if symbol else "high")
 
 
-Casing = keeping_test(
+Casing = make_preserving_test(
     "casing",
     recase,
     "Writes the text in small or capital letters",
     settings=CasingSettings,
-    base=KeepingEdit,
+    base=PreservingEdit,
     version="6",
     skips={"same_letters": "in these letters already, or without letters that have a case"},
 )
@@ -205,7 +205,7 @@ _CURLY_PAIR = re.compile(r"“([^\"\n“”]*)”")
 
 
 class SpacingSettings(AnswerSettings):
-    """Which carelessness is allowed."""
+    """Settings of spacing: which kinds of changes are allowed."""
 
     kinds: tuple[SpacingKind, ...] = Field(
         default=("double", "before_mark", "trailing", "no_stop", "quotes", "tab", "newline"),
@@ -217,7 +217,7 @@ class SpacingSettings(AnswerSettings):
 
 
 def respace(text: str, settings: SpacingSettings, rng: random.Random) -> Edited:
-    """Return the text with one of the allowed changes, drawn among those that it has room for."""
+    """Return the text with one random change among the allowed kinds that fit it."""
     if not text.strip():
         return Edited(reason="empty")
     kinds = [_CHANGES[kind] for kind in dict.fromkeys(settings.kinds)]
@@ -226,46 +226,46 @@ def respace(text: str, settings: SpacingSettings, rng: random.Random) -> Edited:
     return Edited(reason="no_place") if changed is None else Edited(text=changed, confidence="high")
 
 
-Spacing = keeping_test(
+Spacing = make_preserving_test(
     "spacing",
     respace,
     "Changes white space or punctuation",
     settings=SpacingSettings,
-    base=KeepingEdit,
+    base=PreservingEdit,
     version="6",
     skips={"empty": "without a word", "no_place": "without a place for any of these changes"},
 )
 
 
-def _double(text: str, rng: random.Random) -> str:
+def _double_spaces(text: str, rng: random.Random) -> str:
     gaps = list(_GAP.finditer(text))
     chosen = rng.sample(gaps, max(1, len(gaps) // 4)) if gaps else []
     return apply(text, [Edit(gap.start(), gap.end(), "  ") for gap in chosen])
 
 
-def _before_mark(text: str, rng: random.Random) -> str:
+def _add_space_before_mark(text: str, rng: random.Random) -> str:
     marks = list(_MARK.finditer(text))
     return apply(text, [Edit(mark.start(), mark.start(), " ") for mark in rng.sample(marks, min(1, len(marks)))])
 
 
-def _quotes(text: str, rng: random.Random) -> str:
+def _swap_quotes(text: str, rng: random.Random) -> str:
     curly = _STRAIGHT_PAIR.sub(r"“\1”", _STRAIGHT.sub("\u2019", text))
     return curly if curly != text else _CURLY_PAIR.sub(r'"\1"', _CURLY.sub("'", text))
 
 
-def _one_gap(text: str, new: str, rng: random.Random) -> str:
+def _replace_one_gap(text: str, new: str, rng: random.Random) -> str:
     gaps = list(_GAP.finditer(text))
     return apply(text, [Edit(*rng.choice(gaps).span(), new)]) if gaps else text
 
 
 _CHANGES: dict[SpacingKind, Callable[[str, random.Random], str]] = {
-    "double": _double,
-    "before_mark": _before_mark,
+    "double": _double_spaces,
+    "before_mark": _add_space_before_mark,
     "trailing": lambda text, rng: text + " " * rng.randint(1, 3),
     "no_stop": lambda text, rng: _STOP.sub("", text),
-    "quotes": _quotes,
-    "tab": lambda text, rng: _one_gap(text, "\t", rng),
-    "newline": lambda text, rng: _one_gap(text, "\n", rng),
+    "quotes": _swap_quotes,
+    "tab": lambda text, rng: _replace_one_gap(text, "\t", rng),
+    "newline": lambda text, rng: _replace_one_gap(text, "\n", rng),
 }
 
 
@@ -283,14 +283,14 @@ _NEIGHBOURS = {
 
 
 class TypoSettings(RateSettings):
-    """How many words are mistyped."""
+    """Settings of typo: how many words are mistyped."""
 
-    rate: float = rate_field(0.1, of="content words of five letters or more that are mistyped")
+    rate: float = make_rate_field(0.1, of="content words of five letters or more that are mistyped")
 
 
 def mistype(text: str, settings: TypoSettings, rng: random.Random) -> Edited:
-    """Return the text with one error in each of some words; names, numbers and first letters are left alone."""
-    places = long_words(text)
+    """Return the text with one typo in some words; names, numbers and first letters stay."""
+    places = find_long_words(text)
     if not places:
         return Edited(reason="no_long_word")
     chosen = rng.sample(places, max(1, round(settings.rate * len(places))))
@@ -299,12 +299,12 @@ def mistype(text: str, settings: TypoSettings, rng: random.Random) -> Edited:
     return Edited(text=apply(text, edits), confidence="high") if edits else Edited(reason="no_safe_typo")
 
 
-Typo = keeping_test(
+Typo = make_preserving_test(
     "typo",
     mistype,
     "Mistypes some words",
     settings=TypoSettings,
-    base=EnglishKeepingEdit,
+    base=EnglishPreservingEdit,
     version="6",
     skips={
         "no_long_word": "without a word of five letters or more that may be mistyped",
@@ -313,14 +313,14 @@ Typo = keeping_test(
 )
 
 
-def long_words(text: str) -> list[re.Match[str]]:
-    """Return the content words of five letters or more; one with a capital may be a name, also at the start."""
+def find_long_words(text: str) -> list[re.Match[str]]:
+    """Return the content words of five letters or more, without capitalised words, which may be names."""
     spared = _SPARED | closed.table().keys()
     return [word for word in _LONG_WORD.finditer(text) if word[0].islower() and word[0] not in spared]
 
 
 def _mistype_word(word: str, rng: random.Random) -> str | None:
-    """Return the word with one error behind its first letter that makes no other word; None when none is found."""
+    """Return the word with one typo after its first letter that is not another word; None if none is found."""
     known = vocabulary.vocabulary().flags
     for _ in range(_TRIES):
         wrong = rng.choice(_ERRORS)(word, rng.randrange(1, len(word) - 1), rng)
@@ -329,13 +329,13 @@ def _mistype_word(word: str, rng: random.Random) -> str | None:
     return None
 
 
-def _neighbour(word: str, at: int, rng: random.Random) -> str:
+def _hit_neighbour_key(word: str, at: int, rng: random.Random) -> str:
     near = _NEIGHBOURS.get(word[at], "")
     return word[:at] + rng.choice(near) + word[at + 1 :] if near else word
 
 
 _ERRORS: tuple[Callable[[str, int, random.Random], str], ...] = (
-    _neighbour,
+    _hit_neighbour_key,
     lambda word, at, rng: word[:at] + word[at + 1] + word[at] + word[at + 2 :],
     lambda word, at, rng: word[:at] + word[at] + word[at:],
     lambda word, at, rng: word[:at] + word[at + 1 :],

@@ -1,4 +1,4 @@
-"""Edits of wording that keep the meaning: contractions, abbreviations, a scanner's slips, spelling, a frame."""
+"""The tests contractions, abbreviations, ocr_slips, spelling and context: edits of words that keep the meaning."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.edits.base import Edited
 from contrapose.tasks.probes.edits.preserving import (
     RateSettings,
-    cased_like,
-    keeping_test,
-    long_words,
+    copy_case,
+    find_long_words,
+    is_sentence_start,
     make_edits,
-    opens_sentence,
-    rate_field,
+    make_preserving_test,
+    make_rate_field,
 )
 from contrapose.tasks.probes.edits.tables import abbreviations, american_words, british_words, listed, split_pairs
 
@@ -49,7 +49,7 @@ _NOT_BEHIND = words("to and or but that what who which when where why how if as 
 
 
 class ContractionSettings(RateSettings):
-    """Which way contractions go."""
+    """Settings of contractions: shorten them or write them in full."""
 
     to: Literal["either", "short", "long"] = Field(
         default="either",
@@ -59,7 +59,7 @@ class ContractionSettings(RateSettings):
 
 
 def contract(text: str, settings: ContractionSettings, rng: random.Random) -> Edited:
-    """Return the text with "do not" as "don't", or the other way round."""
+    """Return the text with "do not" as "don't", or the reverse."""
     tokens = list(_TOKEN.finditer(text))
     curly = "\u2019" in text and "'" not in text
     ways = {"short": _shorten, "long": _lengthen}
@@ -71,17 +71,17 @@ def contract(text: str, settings: ContractionSettings, rng: random.Random) -> Ed
     return Edited(reason="no_contraction")
 
 
-def _word(text: str, tokens: list[re.Match[str]], i: int) -> str:
-    """Return the word at a place, in lower case; empty where another mark than one space stands before it."""
+def _get_next_word(text: str, tokens: list[re.Match[str]], i: int) -> str:
+    """Return the word at a place, in lower case; empty if anything but one space is before it."""
     if not 0 <= i < len(tokens) or (i and text[tokens[i - 1].end() : tokens[i].start()] != " "):
         return ""
     return tokens[i][0].lower().replace("\u2019", "'")
 
 
 def _shorten(text: str, tokens: list[re.Match[str]], i: int) -> Edit | None:
-    """Return the edit that contracts the word at a place with what follows it."""
+    """Return the edit that contracts the word at a place with the next one; None if impossible."""
     token = tokens[i]
-    first, second, third = token[0].lower(), _word(text, tokens, i + 1), _word(text, tokens, i + 2)
+    first, second, third = token[0].lower(), _get_next_word(text, tokens, i + 1), _get_next_word(text, tokens, i + 2)
     if first == "cannot" and token[0] in ("cannot", "Cannot"):
         return Edit(token.start() + 3, token.end(), "'t")
     if not second or not tokens[i + 1][0].islower() or (len(token[0]) > 1 and token[0].isupper()):
@@ -89,21 +89,21 @@ def _shorten(text: str, tokens: list[re.Match[str]], i: int) -> Edit | None:
     if second == "not":
         owns = first in ("have", "has", "had") and not flags_of(third or "x") & (f.PART | f.ADV)
         noun = first == "will" and i > 0 and tokens[i - 1][0].lower() in _BEFORE_A_WILL
-        if first not in _NT or third == "only" or owns or noun or _word(text, tokens, i - 1) == "to":
+        if first not in _NT or third == "only" or owns or noun or _get_next_word(text, tokens, i - 1) == "to":
             return None
-        return Edit(token.start(), tokens[i + 1].end(), cased_like(token[0], _NT[first]))
+        return Edit(token.start(), tokens[i + 1].end(), copy_case(token[0], _NT[first]))
     ending = _CLITICS.get((first, second))
     if ending is None or not third or third == "not" or third in _NOT_BEHIND:
         return None
     # Behind another word than these, a clause may end at the verb: "how old she is when it rains".
-    opens = not i or not _word(text, tokens, i)
+    opens = not i or not _get_next_word(text, tokens, i)
     if not opens and (first in _ASKS or first == "that" or tokens[i - 1][0].lower() not in _LEADS):
         return None
-    return Edit(token.end(), tokens[i + 1].end(), ending) if _takes(first, second, third) else None
+    return Edit(token.end(), tokens[i + 1].end(), ending) if _can_follow_contraction(first, second, third) else None
 
 
-def _takes(subject: str, verb: str, behind: str) -> bool:
-    """Return whether a contracted verb may stand before a word: "it's a", not "it's" at the end of a clause."""
+def _can_follow_contraction(subject: str, verb: str, behind: str) -> bool:
+    """Return whether a word may follow a contracted verb: "it's a"; never the end of a clause."""
     tag = flags_of(behind)
     if verb in ("will", "would"):
         return bool(tag & f.BASE and not tag & f.CLOSED) or behind in ("be", "have", "never", "always", "also")
@@ -115,37 +115,37 @@ def _takes(subject: str, verb: str, behind: str) -> bool:
 
 
 def _lengthen(text: str, tokens: list[re.Match[str]], i: int) -> Edit | None:
-    """Return the edit that writes the contraction at a place in full."""
+    """Return the edit that writes the contraction at a place in full; None if it is ambiguous."""
     token = tokens[i]
-    spelled, behind = token[0].lower().replace("\u2019", "'"), _word(text, tokens, i + 1)
+    spelled, behind = token[0].lower().replace("\u2019", "'"), _get_next_word(text, tokens, i + 1)
     if "'" not in spelled or (token[0].isupper() and len(token[0]) > 3):
         return None
     if spelled in NT_HOSTS:
-        if spelled not in _NT.values() or _is_inverted(text, tokens, i):
+        if spelled not in _NT.values() or _is_inverted_verb(text, tokens, i):
             return None
         host = "cannot" if spelled == "can't" else f"{NT_HOSTS[spelled]} not"
-        return Edit(token.start(), token.end(), cased_like(token[0], host))
+        return Edit(token.start(), token.end(), copy_case(token[0], host))
     if spelled == "let's" and behind:
         return Edit(token.end() - 2, token.end(), " us")
     subject, ending = spelled[: spelled.index("'")], spelled[spelled.index("'") :]
     verb = _EXPANDED.get(ending, "")
-    if not behind or (subject, verb) not in _CLITICS or not _takes_in_full(verb, ending, behind):
+    if not behind or (subject, verb) not in _CLITICS or not _can_follow_in_full(verb, ending, behind):
         return None
     return Edit(token.end() - len(ending), token.end(), f" {verb}")
 
 
-def _takes_in_full(verb: str, ending: str, behind: str) -> bool:
-    """Return whether a contraction can only be this verb before a word: "it's been" and "I'd gone" are others."""
+def _can_follow_in_full(verb: str, ending: str, behind: str) -> bool:
+    """Return whether the next word allows this full form only: "it's been" and "I'd gone" need others."""
     tag = flags_of(behind)
     if ending == "'s":
         return bool(tag & (f.DET | f.ING)) or behind in ("not", "why", "what", "how", "very")
     return ending != "'d" or bool(tag & f.BASE and not tag & (f.PAST | f.PART | f.ADV | f.ADJ | f.CLOSED))
 
 
-def _is_inverted(text: str, tokens: list[re.Match[str]], i: int) -> bool:
-    """Return whether a negated verb stands before its subject: "Don't you like it?", "Why isn't it cold?"."""
-    behind = _word(text, tokens, i + 1)
-    before = _word(text, tokens, i) and tokens[i - 1][0].lower() if i else ""
+def _is_inverted_verb(text: str, tokens: list[re.Match[str]], i: int) -> bool:
+    """Return whether a negated verb is before its subject: "Don't you like it?", "Why isn't it cold?"."""
+    behind = _get_next_word(text, tokens, i + 1)
+    before = _get_next_word(text, tokens, i) and tokens[i - 1][0].lower() if i else ""
     if before and before not in _INVERTING:
         return False
     end = _STOP.search(text, tokens[i].end(), tokens[i].end() + _FAR)
@@ -154,7 +154,7 @@ def _is_inverted(text: str, tokens: list[re.Match[str]], i: int) -> bool:
     return not orders
 
 
-Contractions = keeping_test(
+Contractions = make_preserving_test(
     "contractions",
     contract,
     "Writes do not as don't, or the other way round",
@@ -164,8 +164,8 @@ Contractions = keeping_test(
 
 
 @cache
-def _any_of(table: Callable[[], Mapping[str, str]]) -> re.Pattern[str]:
-    """Return a pattern that finds the words of a table where they stand alone."""
+def _compile_table(table: Callable[[], Mapping[str, str]]) -> re.Pattern[str]:
+    """Return a pattern that finds the words of a table as separate words."""
     known = "|".join(re.escape(word) for word in sorted(table(), key=len, reverse=True))
     return re.compile(rf"(?<![\w'\u2019./@#&-])(?i:{known})(?![\w'\u2019/@=&-]|\.\w|: ?[\w#])")
 
@@ -173,43 +173,43 @@ def _any_of(table: Callable[[], Mapping[str, str]]) -> re.Pattern[str]:
 _NEAR, _LAST_WORD, _NEXT = 40, re.compile(r"(?<!\w)(\w[\w'\u2019-]*) +\Z"), re.compile(r" \w")
 
 
-def _table_edits(text: str, table: Callable[[], Mapping[str, str]]) -> Iterator[Edit]:
-    """Yield an edit for each word of a table that is no part of a name or title."""
-    for match in _any_of(table).finditer(text):
+def _yield_table_edits(text: str, table: Callable[[], Mapping[str, str]]) -> Iterator[Edit]:
+    """Yield an edit for each word of the table that is not part of a name or title."""
+    for match in _compile_table(table).finditer(text):
         old = match[0]
         if not old[1:].islower() and len(old) > 1:
             continue
         behind = text[match.end() : match.end() + _NEAR].lstrip(" ")
         last = _LAST_WORD.search(text, max(0, match.start() - _NEAR), match.start())
-        named = last is not None and last[1][0].isupper() and not opens_sentence(text, last.start(1))
+        named = last is not None and last[1][0].isupper() and not is_sentence_start(text, last.start(1))
         if old[0].isupper() and not (
-            opens_sentence(text, match.start()) and (behind[:1].islower() or behind[:1] == ",")
+            is_sentence_start(text, match.start()) and (behind[:1].islower() or behind[:1] == ",")
         ):
             continue
         if named and (behind[:1].isupper() or re.match(r"(?:the|a|an|my) [A-Z]", behind)):
             continue
         new = table()[old.lower()]
         end = match.end() + (new.endswith(".") and text[match.end() : match.end() + 1] == ".")
-        yield Edit(match.start(), end, cased_like(old, new))
+        yield Edit(match.start(), end, copy_case(old, new))
 
 
 class AbbreviationSettings(RateSettings):
-    """How many words are shortened."""
+    """Settings of abbreviations: how many words are shortened."""
 
-    rate: float = rate_field(0.5, of="words in the list that are shortened")
+    rate: float = make_rate_field(0.5, of="words in the list that are shortened")
 
 
 def abbreviate(text: str, settings: AbbreviationSettings, rng: random.Random) -> Edited:
-    """Return the text with words as a hurried writer shortens them: "please" as "pls"."""
+    """Return the text with words in short form: "please" as "pls"."""
     edits = [
         edit
-        for edit in _table_edits(text, abbreviations)
+        for edit in _yield_table_edits(text, abbreviations)
         if text[edit.start : edit.end].lower() not in listed("needs_next") or _NEXT.match(text, edit.end)
     ]
     return make_edits(text, edits, settings, rng) or Edited(reason="no_abbreviation")
 
 
-Abbreviations = keeping_test(
+Abbreviations = make_preserving_test(
     "abbreviations",
     abbreviate,
     "Shortens words, such as please to pls",
@@ -219,9 +219,9 @@ Abbreviations = keeping_test(
 
 
 class SlipSettings(RateSettings):
-    """How many words are misread."""
+    """Settings of ocr_slips: how many words get a scanning error."""
 
-    rate: float = rate_field(0.1, of="content words of five letters or more that are misread")
+    rate: float = make_rate_field(0.1, of="content words of five letters or more that are misread")
 
 
 _SLIPS = split_pairs("rn/m m/rn l/1 i/1 o/0 cl/d d/cl h/b e/c w/vv u/ii g/9 s/5 b/6 f/t nn/rm")
@@ -230,14 +230,14 @@ _TRIES = 12
 
 
 def misread(text: str, settings: SlipSettings, rng: random.Random) -> Edited:
-    """Return the text with letters confused that look alike; no misread word is another word."""
-    slips = ((word, _misread_word(word[0], rng)) for word in long_words(text))
+    """Return the text with scanning errors: similar letters are confused; the result is never another word."""
+    slips = ((word, _misread_word(word[0], rng)) for word in find_long_words(text))
     edits = [Edit(word.start(), word.end(), slip) for word, slip in slips if slip]
     return make_edits(text, edits, settings, rng) or Edited(reason="no_slip")
 
 
 def _misread_word(word: str, rng: random.Random) -> str | None:
-    """Return the word with one slip that makes no other word; None where none is found."""
+    """Return the word with one scanning error that is not another word; None if none is found."""
     places = [(part.span(), new) for old, new in _SLIPS.items() for part in re.finditer(old, word)]
     for (start, end), new in rng.sample(places, min(_TRIES, len(places))):
         slip = f"{word[:start]}{new}{word[end:]}"
@@ -246,7 +246,7 @@ def _misread_word(word: str, rng: random.Random) -> str | None:
     return None
 
 
-OcrSlips = keeping_test(
+OcrSlips = make_preserving_test(
     "ocr_slips",
     misread,
     "Confuses letters that look alike, as scanners do",
@@ -256,7 +256,7 @@ OcrSlips = keeping_test(
 
 
 class SpellingSettings(RateSettings):
-    """Which spelling the text gets."""
+    """Settings of spelling: American or British."""
 
     to: Literal["other", "british", "american"] = Field(
         default="other",
@@ -266,14 +266,14 @@ class SpellingSettings(RateSettings):
 
 
 def respell(text: str, settings: SpellingSettings, rng: random.Random) -> Edited:
-    """Return the text in the spelling of the other country."""
+    """Return the text in British or American spelling."""
     tables = {"british": british_words, "american": american_words}
     for name in tables if settings.to == "other" else [settings.to]:
-        meters = _metre_edits(text) if name == "british" else ()
+        meters = _yield_metre_edits(text) if name == "british" else ()
         shown = any(map(str.isupper, text))
         edits = [
             edit
-            for edit in chain(_table_edits(text, tables[name]), meters)
+            for edit in chain(_yield_table_edits(text, tables[name]), meters)
             if shown or text[edit.start : edit.end] not in listed("in_names")
         ]
         if edited := make_edits(text, edits, settings, rng):
@@ -281,13 +281,13 @@ def respell(text: str, settings: SpellingSettings, rng: random.Random) -> Edited
     return Edited(reason="same_spelling")
 
 
-def _metre_edits(text: str) -> Iterator[Edit]:
-    """Yield edits of the unit: a meter without a number is a device."""
+def _yield_metre_edits(text: str) -> Iterator[Edit]:
+    """Yield edits of "meter" after a number; without a number it may be a device."""
     for match in re.finditer(r"\b(?:\d+|hundred|thousand|million|square|cubic|per) (meters?)\b", text):
         yield Edit(match.start(1), match.end(1), match[1].replace("er", "re"))
 
 
-Spelling = keeping_test(
+Spelling = make_preserving_test(
     "spelling",
     respell,
     "Changes British to American spelling, or back",
@@ -297,7 +297,7 @@ Spelling = keeping_test(
 
 
 class ContextSettings(AnswerSettings):
-    """What is put before and after the text."""
+    """Settings of context: what is added before and after the text."""
 
     starting_context: tuple[str, ...] = Field(
         default=("Hi there.", "Hello!", "Here is one from my notes.", "I was thinking about this.", "#daily"),
@@ -328,8 +328,8 @@ _FRAMED = re.compile(
 """Words of a text of whose subject a greeting or a hashtag may become a part."""
 
 
-def frame(text: str, settings: ContextSettings, rng: random.Random) -> Edited:
-    """Return the text with a neutral sentence or hashtag before it, behind it, or both."""
+def add_frame(text: str, settings: ContextSettings, rng: random.Random) -> Edited:
+    """Return the text with a neutral sentence or hashtag before it, after it, or both."""
     if not text.strip():
         return Edited(reason="empty")
     if _FRAMED.search(text):
@@ -346,9 +346,9 @@ def frame(text: str, settings: ContextSettings, rng: random.Random) -> Edited:
     return Edited(text=f"{opening}{text.rstrip() if closing else text}{closing}", confidence="high")
 
 
-Context = keeping_test(
+Context = make_preserving_test(
     "context",
-    frame,
+    add_frame,
     "Adds a neutral sentence or hashtag before or after",
     settings=ContextSettings,
     skips={

@@ -1,4 +1,4 @@
-"""Cues that may sway a judge: the same content once more, with a layout or a sentence that says nothing about it.
+"""Add a cue to a text that may sway a judge: a layout, or sentences without content.
 
 `CUES` defines each of them: which characters and words it may add. No cue removes or moves a word.
 """
@@ -71,15 +71,15 @@ _FULL_WIDTH_STOP = re.compile(r"[。！？][」』”’）]*\s*|[؟।۔]\s+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Styled:
-    """A text with a cue, or the reason why it cannot have it."""
+class CuedText:
+    """A text with a cue, or the reason why the cue cannot be added."""
 
     text: str | None = None
     reason: str | None = None
 
 
 class TextBlock(NamedTuple):
-    """Lines of a text that belong together."""
+    """Consecutive lines of a text of the same kind."""
 
     kind: Block
     text: str
@@ -87,29 +87,29 @@ class TextBlock(NamedTuple):
     """False of code whose fence is never closed."""
 
 
-def add_cue(text: str, cue: Cue, *, rng: random.Random) -> Styled:
-    """Return a text with a cue; `identical` adds none."""
+def add_cue(text: str, cue: Cue, *, rng: random.Random) -> CuedText:
+    """Return the text with a cue added; `identical` changes nothing."""
     if not text.strip():
-        return Styled(reason="empty")
+        return CuedText(reason="empty")
     if cue == "identical":
-        return Styled(text=text)
+        return CuedText(text=text)
     blocks = list(split_blocks(text))
     if cue == "bullets":
         return _add_bullets(blocks)
     if cue == "prose":
-        return _join_items(blocks)
+        return _join_bullets(blocks)
     if not is_english(text):
-        return Styled(reason="not_english")
+        return CuedText(reason="not_english")
     if cue == "headings":
         return _add_headings(blocks)
     if not all(block.closed for block in blocks):
-        return Styled(reason="open_code")
-    before, behind = _sentences(cue, rng)
-    return Styled(text="\n\n".join([*before, text.strip("\n"), *behind]))
+        return CuedText(reason="open_code")
+    before, behind = _choose_cue_paragraphs(cue, rng)
+    return CuedText(text="\n\n".join([*before, text.strip("\n"), *behind]))
 
 
-def _sentences(cue: Cue, rng: random.Random) -> tuple[Sequence[str], Sequence[str]]:
-    """Return the paragraphs of a cue that stand before a text, and behind it."""
+def _choose_cue_paragraphs(cue: Cue, rng: random.Random) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the paragraphs of a cue to add before and after the text."""
     if cue == "filler":
         return [rng.choice(OPENINGS)], [" ".join(rng.sample(CLOSINGS, 2))]
     texts = {"authority": AUTHORITY, "injection": INJECTIONS, "model_name": MODEL_NAMES}[cue]
@@ -117,13 +117,13 @@ def _sentences(cue: Cue, rng: random.Random) -> tuple[Sequence[str], Sequence[st
 
 
 def split_blocks(text: str) -> Iterator[TextBlock]:
-    """Yield the blocks of a text in their order; joined by line breaks they are the text."""
+    """Yield the blocks of a text in order; joined by line breaks they give the text again."""
     lines: list[str] = []
     kind: Block | None = None
     fence = ""
     for line in text.split("\n"):
         opens = _FENCE.match(line)
-        own = "code" if fence or opens else _kind_of(line)
+        own = "code" if fence or opens else _classify_block(line)
         if lines and (own != kind or (opens and not fence)):
             yield TextBlock(kind or "other", "\n".join(lines))
             lines = []
@@ -138,48 +138,48 @@ def split_blocks(text: str) -> Iterator[TextBlock]:
         yield TextBlock(kind or "other", "\n".join(lines), closed=not fence)
 
 
-def _kind_of(line: str) -> Block:
+def _classify_block(line: str) -> Block:
     if not line.strip():
         return "other"
     return next((kind for kind, pattern in _KINDS if pattern.match(line)), "prose")
 
 
-def _add_bullets(blocks: Sequence[TextBlock]) -> Styled:
-    """Write each sentence of the prose as an item of a list; code and tables stay as they are."""
+def _add_bullets(blocks: Sequence[TextBlock]) -> CuedText:
+    """Write each sentence of the prose as a list item; code and tables stay unchanged."""
     if any(block.kind == "list" for block in blocks):
-        return Styled(reason="has_list")
+        return CuedText(reason="has_list")
     parts = [list(split_sentences(block.text)) if block.kind == "prose" else [] for block in blocks]
     if sum(map(len, parts)) < 2:
-        return Styled(reason="one_sentence")
+        return CuedText(reason="one_sentence")
     texts = (
         "\n".join(f"{BULLET}{sentence}" for sentence in part) if part else block.text
         for part, block in zip(parts, blocks, strict=True)
     )
-    return Styled(text="\n".join(texts))
+    return CuedText(text="\n".join(texts))
 
 
-def _join_items(blocks: Sequence[TextBlock]) -> Styled:
-    """Write the items of each list of bullets as one paragraph; numbers and letters of items are words, and stay."""
+def _join_bullets(blocks: Sequence[TextBlock]) -> CuedText:
+    """Write the items of each bulleted list as one paragraph; numbered and lettered lists stay."""
     lists = [block.kind == "list" and all(map(_ITEM.match, block.text.split("\n"))) for block in blocks]
     if not any(lists):
-        return Styled(reason="no_bullets")
+        return CuedText(reason="no_bullets")
     texts = (
         " ".join(_ITEM.sub("", line, count=1).strip() for line in block.text.split("\n")) if is_list else block.text
         for is_list, block in zip(lists, blocks, strict=True)
     )
-    return Styled(text="\n".join(texts))
+    return CuedText(text="\n".join(texts))
 
 
 def split_sentences(text: str) -> Iterator[str]:
-    """Yield the sentences of a paragraph, without the white space around them; a line break alone ends none."""
-    starts = [start for start in sentence_starts(text, len(text)) if _ends_before(text, start)]
+    """Yield the sentences of a paragraph, stripped; a line break alone does not end a sentence."""
+    starts = [start for start in sentence_starts(text, len(text)) if _is_sentence_end(text, start)]
     wide = [stop.end() for stop in _FULL_WIDTH_STOP.finditer(text)]
     places = sorted({0, *starts, *wide, len(text)})
     yield from filter(None, (text[start:end].strip() for start, end in pairwise(places)))
 
 
-def _ends_before(text: str, start: int) -> bool:
-    """Return whether a sentence ends before an offset: behind a stop, and not before a small letter."""
+def _is_sentence_end(text: str, start: int) -> bool:
+    """Return whether a sentence ends before an offset: after a stop, and not before a small letter."""
     before = text[max(0, start - _LONGEST_GAP) : start].rstrip().rstrip(_CLOSERS)
     return before[-1:] in set(_STOPS) and not text[start : start + 1].islower()
 
@@ -188,12 +188,12 @@ _LONGEST_GAP = 100
 """Characters before a sentence in which the stop of the one before it is looked for."""
 
 
-def _add_headings(blocks: Sequence[TextBlock]) -> Styled:
-    """Write a heading above the first block with a text, and another above the next paragraph."""
+def _add_headings(blocks: Sequence[TextBlock]) -> CuedText:
+    """Write one heading above the first block with text, and one above the next paragraph."""
     if any(block.kind == "heading" for block in blocks):
-        return Styled(reason="has_headings")
+        return CuedText(reason="has_headings")
     full = [place for place, block in enumerate(blocks) if block.text.strip()]
     second = next((place for place in full[1:] if blocks[place].kind == "prose"), None)
     above = {full[0]: HEADINGS[0]} | ({} if second is None else {second: HEADINGS[1]})
     texts = (f"{above[place]}\n\n{block.text}" if place in above else block.text for place, block in enumerate(blocks))
-    return Styled(text="\n".join(texts))
+    return CuedText(text="\n".join(texts))

@@ -1,4 +1,4 @@
-"""judge_cues: one answer stands beside itself with a cue, in both orders; does the cue decide which is better?"""
+"""The test judge_cues: show a judge the same answer twice, once with a cue, in both orders."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from contrapose.tasks.language.english import DICTIONARIES
 from contrapose.tasks.probes import choices
 from contrapose.tasks.probes.base import Column, Criterion, Embed, Measure, Value, normalize_spacing
 from contrapose.tasks.probes.judge_cues.cues import WITHOUT_WORDS, Cue, add_cue
-from contrapose.tasks.probes.known_errors import BARE, EXPLAINED, Measured, step_figures
+from contrapose.tasks.probes.known_errors import BARE, EXPLAINED, MeasuredErrors, measure_steps
 from contrapose.tasks.probes.orders.letter_replies import LetterChoice
-from contrapose.tasks.probes.orders.two_orders import ComparedTexts, Read, reading_columns
-from contrapose.tasks.probes.orders.verdicts import AsksJudge, Said, VerdictSettings, kind_of_reply
-from contrapose.tasks.probes.panels import Panel, Picture, Sheet, figure_quantity
+from contrapose.tasks.probes.orders.two_orders import ComparedTexts, ReadReplies, make_verdict_columns
+from contrapose.tasks.probes.orders.verdicts import JudgeProbe, Said, VerdictSettings, classify_reply
+from contrapose.tasks.probes.panels import Panel, Picture, Sheet, get_quantity
 from contrapose.tasks.probes.values import where
 from contrapose.tasks.statistics.shares import LEVEL
 
@@ -112,8 +112,8 @@ EXPLANATIONS: Mapping[str, str] = {
 }
 
 
-class JudgeCues(AsksJudge):
-    """Show a judge an answer beside the same answer with a cue, in both orders. No label of people is needed."""
+class JudgeCues(JudgeProbe):
+    """Show a judge an answer next to the same answer with a cue, in both orders. No preference of people is needed."""
 
     name: ClassVar[str] = "judge_cues"
     version: ClassVar[str] = "1"
@@ -121,7 +121,7 @@ class JudgeCues(AsksJudge):
     settings_type: ClassVar[type[JudgeCuesSettings]] = JudgeCuesSettings
     columns: ClassVar[Mapping[str, Column]] = COLUMNS
     explanations: ClassVar[Mapping[str, str]] = EXPLANATIONS
-    reader_errors: ClassVar[Sequence[Measured]] = (EXPLAINED, BARE)
+    reader_errors: ClassVar[Sequence[MeasuredErrors]] = (EXPLAINED, BARE)
     rests_on: ClassVar[tuple[str, ...]] = DICTIONARIES
     uses_answers: ClassVar[bool] = False
     shows_noise: ClassVar[bool] = False
@@ -138,7 +138,7 @@ class JudgeCues(AsksJudge):
     }
 
     def comparison(self, sample: AnswerPair) -> ComparedTexts:
-        """Return both answers, and what a prompt says of them."""
+        """Return both answers, and the values for the prompt."""
         names = ("instruction", "reference")
         values: dict[str, str] = {name: value for name in names if (value := getattr(sample, name)) is not None}
         details = {name: value for name, value in values.items() if name == "instruction"}
@@ -147,7 +147,7 @@ class JudgeCues(AsksJudge):
     def cases(
         self, sample: AnswerPair, settings: Any, *, rng: random.Random, likelihoods: Likelihoods
     ) -> Sequence[Case]:
-        """Make a case of each cue: one of the answers, drawn, beside itself with the cue, then the other way round.
+        """Return one case for each cue: a random answer without and with the cue, then in the other order.
 
         Where the drawn answer cannot have a cue, the other one is tried.
         """
@@ -158,9 +158,9 @@ class JudgeCues(AsksJudge):
         cases = []
         for cue in settings.cues:
             if cue == "identical":
-                pairs = equal_pairs(**contents)
+                pairs = pair_with_itself(**contents)
             else:
-                tried = [twins_of(name, contents[name], cue, random.Random(f"{seed} {cue}")) for name in order]
+                tried = [pair_with_cue(name, contents[name], cue, random.Random(f"{seed} {cue}")) for name in order]
                 pairs = next((pairs for pairs in tried if pairs.skipped is None), tried[0])
             details = {**self.comparison(sample).details, "cue": cue, "content": pairs.content}
             skipped = "empty" if blank else pairs.skipped
@@ -169,52 +169,52 @@ class JudgeCues(AsksJudge):
             cases.append(replace(case, id=f"{case.id}/{cue}"))
         return cases
 
-    def score_case(self, trial: Trial, read: Read, settings: Any) -> Score:
-        """Pass a case whose cue did not win in both orders; of equal answers, one of which no place won twice."""
+    def score_case(self, trial: Trial, read: ReadReplies, settings: Any) -> Score:
+        """Score a case: it fails if the cue won in both orders, or for equal answers if one place won twice."""
         identical = trial.case.details["cue"] == "identical"
         first, second = (choice.choice or "" for choice in read)
-        said = [_kind(reply, choice) for reply, choice in zip((trial.expected, trial.actual), read, strict=True)]
-        outcome = outcome_of(first, second, said, identical=identical)
+        said = [_classify(reply, choice) for reply, choice in zip((trial.expected, trial.actual), read, strict=True)]
+        outcome = decide_outcome(first, second, said, identical=identical)
         is_open = outcome in OPEN
         passed = not is_open and outcome not in (("first", "second") if identical else ("styled",))
         columns: dict[str, Value] = {
             **trial.case.details,
-            **reading_columns(trial, read, settings),
+            **make_verdict_columns(trial, read, settings),
             "said": said[0],
             "swapped_said": said[1],
             "outcome": outcome,
-            "lean": lean_of(first, second, outcome, identical=identical),
+            "lean": compute_lean(first, second, outcome, identical=identical),
         }
         reason = {**OUTCOMES, **OPEN}[outcome]
         return Score(value=float(passed), passed=passed, reason=reason, undecided=is_open, columns=columns)
 
     def follow_ups(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> Sequence[FollowUp]:
-        """Return questions about the replies that name neither text; none about equal answers, which differ in none."""
+        """Return questions for the reader model about unreadable replies, except for equal answers."""
         differing = [trial for trial in trials if trial.case.details["cue"] != "identical"]
         return super().follow_ups(differing, settings, embed=embed)
 
     def failure(self, row: Mapping[str, Any]) -> str:
-        """Describe which cue, or which place, was chosen both times."""
+        """Return a sentence on the cue, or the place, that was chosen both times."""
         if row.get("outcome") == "styled":
             return f"It picks the answer with {str(row.get('cue')).replace('_', ' ')} in both orders."
         return f"It picks the {row['outcome']} of two equal answers both times."
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
-        """Count what the choices come to, and how they were read."""
+        """Return counts of the outcomes, and the shares of the steps that read the choices."""
         names = (*OUTCOMES, *OPEN)
         judged = results[results["outcome"].notna()] if "outcome" in results else results.iloc[:0]
         if judged.empty:
             return dict.fromkeys(names)
         counted = judged["outcome"].value_counts()
-        steps = step_figures((judged["result_step"], judged["swapped_step"]))
+        steps = measure_steps((judged["result_step"], judged["swapped_step"]))
         return {**{name: int(counted.get(name, 0)) for name in names}, **steps}
 
     def picture(self) -> Picture:
-        """Return the table of cues."""
+        """Return a counter for the table of cues."""
         return CueTable()
 
     def position_lean(self, results: pd.DataFrame) -> np.ndarray | None:
-        """Return None: a cue that sways is no position, and equal answers have a lean of their own."""
+        """Return None, because a cue is not a position, and equal answers have their own figure `lean_identical`."""
         return None
 
     def measures(self, results: pd.DataFrame) -> Iterator[Measure]:
@@ -228,10 +228,10 @@ class JudgeCues(AsksJudge):
             own = cases & results["cue"].eq(cue) & read
             yield Measure(name=f"lean_{cue}", values=where(own, results["lean"]), bounds=(-0.5, 0.5))
             yield Measure(name=f"tied_share_{cue}", values=where(own, ties), bounds=(0, 1))
-        yield from choices.reading_measures(results)
+        yield from choices.yield_reading_measures(results)
 
     def criteria(self, results: pd.DataFrame, settings: JudgeCuesSettings) -> Sequence[Criterion]:
-        """Return a gate on each share of each cue: a lean of `max_lean` leaves the other side 1/2 less that.
+        """Return a gate on each share of each cue: at least 1/2 - `max_lean`.
 
         That both texts say the same is known, and so a documented pass rate has a gate only where one is set.
         """
@@ -242,12 +242,12 @@ class JudgeCues(AsksJudge):
         for cue in settings.cues:
             applies = cases & results["cue"].eq(cue).to_numpy(dtype=bool)
             none = f"No answer could be given the cue {cue}. Use other data, or leave it out of cues."
-            for name, sides in gates_of(cue).items():
+            for name, sides in list_gated_shares(cue).items():
                 gates.append(
                     Criterion(
                         name=name,
                         wanted=0.5 - settings.max_lean,
-                        met=votes(results, sides),
+                        met=count_votes(results, sides),
                         applies=applies,
                         too_few="" if applies.any() else none,
                         knows_answers=True,
@@ -257,7 +257,7 @@ class JudgeCues(AsksJudge):
 
 
 class ShownPairs(NamedTuple):
-    """The two texts of each prompt of a case."""
+    """The two texts that each prompt of a case shows."""
 
     content: str
     """Which answer of the sample they are."""
@@ -267,31 +267,31 @@ class ShownPairs(NamedTuple):
     """Why they cannot be asked."""
 
 
-def twins_of(name: str, plain: str, cue: Cue, rng: random.Random) -> ShownPairs:
-    """Return an answer and its twin with a cue, in both orders."""
+def pair_with_cue(name: str, plain: str, cue: Cue, rng: random.Random) -> ShownPairs:
+    """Return an answer and the same answer with a cue, in both orders."""
     styled = add_cue(plain, cue, rng=rng)
     twin = plain if styled.text is None else styled.text
     return ShownPairs(name, (plain, twin), (twin, plain), styled.reason)
 
 
-def equal_pairs(*, first: str, second: str) -> ShownPairs:
-    """Return one answer beside itself, then the other answer beside itself."""
+def pair_with_itself(*, first: str, second: str) -> ShownPairs:
+    """Return the first answer next to itself, then the second answer next to itself."""
     same = normalize_spacing(first) == normalize_spacing(second)
     skipped = "empty" if not (first and second) else "equal_sentences" if same else None
     return ShownPairs("both", (first, first), (second, second), skipped)
 
 
-def _kind(reply: Completion, choice: LetterChoice) -> Said:
-    """Return what a reply says; letters that are equally likely are a tie."""
-    return "tie" if choice.reason == "tie" else kind_of_reply(reply, choice)
+def _classify(reply: Completion, choice: LetterChoice) -> Said:
+    """Return the kind of a reply; equally likely letters are a tie."""
+    return "tie" if choice.reason == "tie" else classify_reply(reply, choice)
 
 
 UNKNOWN, HALF, ONE, NONE = (np.nan, np.nan), (1.0, 0.0), (1.0, 1.0), (0.0, 0.0)
 """What a reply adds to a share, as two votes: a tie gives one of them to each side."""
 
 
-def outcome_of(first: str, second: str, said: Sequence[str], *, identical: bool) -> str:
-    """Return what two choices come to, letters or empty, and what the replies are."""
+def decide_outcome(first: str, second: str, said: Sequence[str], *, identical: bool) -> str:
+    """Return the outcome of two choices (letters or empty), by the kinds of the replies."""
     if "refusal" in said:
         return "refused"
     if not all(kind in ("choice", "tie") for kind in said):
@@ -303,16 +303,16 @@ def outcome_of(first: str, second: str, said: Sequence[str], *, identical: bool)
     return "even" if identical else "plain" if first == "A" else "styled"
 
 
-def lean_of(first: str, second: str, outcome: str, *, identical: bool) -> float | None:
-    """Return the lean of a case, -1/2 to 1/2; None where a reply is open."""
+def compute_lean(first: str, second: str, outcome: str, *, identical: bool) -> float | None:
+    """Return the lean of a case towards the cue, -1/2 to 1/2; None if a reply is unreadable."""
     if outcome in OPEN:
         return None
     counted = zip((first, second), ("A", "A") if identical else ("B", "A"), strict=True)
     return sum(float(choice == letter) if choice else 0.5 for choice, letter in counted) / 2 - 0.5
 
 
-def gates_of(cue: Cue) -> Mapping[str, tuple[str, str]]:
-    """Return the shares of a cue that have a gate, with the letters that count for them in the two prompts.
+def list_gated_shares(cue: Cue) -> Mapping[str, tuple[str, str]]:
+    """Return the shares of a cue that have a gate, each with the letter that counts in each of the two prompts.
 
     A cue that adds words may rightly cost an answer: only a lean towards it has a gate.
     """
@@ -322,20 +322,20 @@ def gates_of(cue: Cue) -> Mapping[str, tuple[str, str]]:
     return without | ({f"share_with_{cue}": ("B", "A")} if cue in WITHOUT_WORDS else {})
 
 
-def votes(results: pd.DataFrame, letters: tuple[str, str]) -> np.ndarray:
-    """Return (rows, 4) of votes for a side, two for each order: 1, 0, or NaN where a reply is open."""
+def count_votes(results: pd.DataFrame, letters: tuple[str, str]) -> np.ndarray:
+    """Return (rows, 4) of votes for one side, two for each order: 1, 0, or NaN if a reply is unreadable."""
     sides = zip(("result", "swapped_result"), ("said", "swapped_said"), letters, strict=True)
-    return np.concatenate([_votes(results[choice], results[said], letter) for choice, said, letter in sides], axis=1)
+    return np.concatenate([_tally(results[choice], results[said], letter) for choice, said, letter in sides], axis=1)
 
 
-def _votes(choice: pd.Series, said: pd.Series, letter: str) -> np.ndarray:
+def _tally(choice: pd.Series, said: pd.Series, letter: str) -> np.ndarray:
     kinds = [said.eq("tie"), said.eq("choice") & choice.eq(letter), said.eq("choice")]
     columns = [np.select(kinds, values, default=np.nan) for values in zip(HALF, ONE, NONE, strict=True)]
     return np.stack(columns, axis=1)
 
 
 class CueTable:
-    """The table of the card: a row for each cue with its lean, its ties, and what its gates come to."""
+    """The table on the card of the test: a row for each cue with its lean, its ties and its verdict."""
 
     def __init__(self) -> None:
         self._counts = Counter[str]()
@@ -345,7 +345,7 @@ class CueTable:
         self._counts.update(rows["cue"].dropna())
 
     def panels(self, outcome: Outcome) -> Sequence[Panel]:
-        """Return the table; none where no case was asked."""
+        """Return the table; empty if no case was asked."""
         gates = {gate["name"]: gate for gate in outcome["gates"]}
         asked = [cue for cue in ALL_CUES if self._counts[cue]]
         if not asked:
@@ -355,10 +355,10 @@ class CueTable:
             (
                 "equal answers: first place" if cue == "identical" else cue.replace("_", " "),
                 (
-                    figure_quantity(outcome, names[cue], is_change=True),
-                    figure_quantity(outcome, f"tied_share_{cue}"),
+                    get_quantity(outcome, names[cue], is_change=True),
+                    get_quantity(outcome, f"tied_share_{cue}"),
                     f"{self._counts[cue]:,}",
-                    verdict_on([gates[name] for name in gates_of(cue) if name in gates], among=len(gates)),
+                    describe_cue([gates[name] for name in list_gated_shares(cue) if name in gates], among=len(gates)),
                 ),
             )
             for cue in asked
@@ -373,8 +373,8 @@ class CueTable:
         ]
 
 
-def verdict_on(gates: Sequence[GateSummary], *, among: int) -> str:
-    """Return whether the lean of a cue is shown to be above its limit or within it, corrected for all gates."""
+def describe_cue(gates: Sequence[GateSummary], *, among: int) -> str:
+    """Return whether the lean of a cue is above its limit, within it, or undecided, corrected for all gates."""
     if any(gate["missed"] * among <= LEVEL for gate in gates):
         return "sways the judge"
     if gates and all(gate["reached"] <= LEVEL for gate in gates):

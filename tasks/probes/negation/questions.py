@@ -1,4 +1,4 @@
-"""Negates a wh-question: "Which gas is not used?", "What does a plant not need?"."""
+"""Negate a wh-question: "Which gas is not used?", "What does a plant not need?"."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from contrapose.tasks.language.context import after_adverbs, before_adverbs, is_
 from contrapose.tasks.language.inversion import PLAIN, inverted_participle, inverted_predicate, inverted_verb
 from contrapose.tasks.language.odds import INTRANSITIVE, agreement, finite_odds
 from contrapose.tasks.language.sentence import Edit, Sentence
-from contrapose.tasks.probes.negation.result import EditPlan, SkipError, behind_subject
-from contrapose.tasks.probes.negation.statement import after_auxiliary, negate_contraction, with_do
+from contrapose.tasks.probes.negation.result import EditPlan, SkipError, require_subject_end
+from contrapose.tasks.probes.negation.statement import edit_contraction, insert_do, insert_not_after_auxiliary
 
 _PLACES = ("where", "when", "why")
 _UNDER_NOT = words("some all every each both several most many everyone everybody everything")
@@ -33,8 +33,8 @@ _PARTICLES = words("up out off down over around along through on")
 _GOVERNING = words("by with for to in at about from")
 
 
-def negate_question(s: Sentence, start: int) -> EditPlan:
-    """Return the plan that reverses the wh-question that starts at `start`."""
+def plan_question_negation(s: Sentence, start: int) -> EditPlan:
+    """Return the edits that negate the wh-question that starts at word `start`."""
     wh = next(i for i in range(start, len(s.words)) if s.tags[i] & f.WH)
     word = s.words[wh]
     if word.startswith("how"):
@@ -55,13 +55,13 @@ def negate_question(s: Sentence, start: int) -> EditPlan:
         raise SkipError("coordinated_clauses")
     if s.tags[wh] & f.CLITIC:
         fuses = s.tag(wh + 1) & f.DET and not word.startswith("what")
-        return negate_contraction(s, wh) if fuses else _at_copula(s, wh, wh, adjunct=word.startswith(_PLACES))
-    verb = first_verb(s, wh)
+        return edit_contraction(s, wh) if fuses else _plan_at_copula(s, wh, wh, adjunct=word.startswith(_PLACES))
+    verb = find_question_verb(s, wh)
     if word in ("when", "why") and (verb != after_adverbs(s, wh) or s.tags[verb] & f.CLITIC):
         raise SkipError("wh_subject_boundary")  # "When you think, you do what?"
     if is_finite_aux(s, verb):
         share = s.words[start] == "about" and s.words[wh + 1] in _SHARES
-        return _at_auxiliary(s, wh, verb, pied=wh > start and not share)
+        return _plan_at_auxiliary(s, wh, verb, pied=wh > start and not share)
     form = s.tags[verb] & (f.THIRD | f.PAST)
     for i in range(verb + 2, len(s.words)):
         tag = s.tags[i]
@@ -69,15 +69,15 @@ def negate_question(s: Sentence, start: int) -> EditPlan:
         if joined and (not tag & f.USUALLY_NOUN or s.tag(i + 1) & (f.DET | f.OBJ | f.PREP)):
             raise SkipError("coordinated_clauses")  # "Which | closes and seals off …?"
     passive = s.tags[verb] & f.PART and not s.tags[verb] & f.BASE and s.tag(verb + 1) & f.PREP
-    plan = with_do(s, verb, min(wh + 1, verb - 1))  # "Which | boys ran": the subject is behind the question word
+    plan = insert_do(s, verb, min(wh + 1, verb - 1))  # "Which | boys ran": the subject is behind the question word
     # A verb before may introduce this one: "Which man claims he | saw it?".
     reports = any(s.tags[k] & f.EMBED and s.tags[k] & f.THIRD for k in range(wh + 1, verb))
     doubtful = (passive and s.words[verb] not in INTRANSITIVE) or s.tags[verb] & f.USUALLY_NOUN or reports
     return plan._replace(confidence="medium") if doubtful else plan
 
 
-def first_verb(s: Sentence, wh: int) -> int:
-    """Return the finite verb of the question's own clause."""
+def find_question_verb(s: Sentence, wh: int) -> int:
+    """Return the index of the finite verb in the question's own clause."""
     for i in range(wh + 1, len(s.words)):
         tag = s.tags[i]
         if tag & f.AUX and is_finite_aux(s, i):
@@ -90,7 +90,7 @@ def first_verb(s: Sentence, wh: int) -> int:
 
 
 def _is_lexical(s: Sentence, i: int, wh: int) -> bool:
-    """Return whether a full verb stands right behind the question word or the noun that it asks about."""
+    """Return whether a full verb directly follows the question word or the noun that it asks about."""
     before, tag, after = before_adverbs(s, i, wh), s.tags[i], s.tag(after_adverbs(s, i))
     if before == wh and s.words[wh] == "who":
         return True
@@ -107,7 +107,7 @@ def _is_lexical(s: Sentence, i: int, wh: int) -> bool:
             return False
         if _may_be_noun(s, i, wh):
             return False
-    if before > wh and (_ends_choice(s, before) or s.words[i] in _CAUSE):
+    if before > wh and (_is_choice_end(s, before) or s.words[i] in _CAUSE):
         return True
     if before == wh:
         return bool(tag & (f.THIRD | f.PAST))
@@ -115,7 +115,7 @@ def _is_lexical(s: Sentence, i: int, wh: int) -> bool:
 
 
 def _may_be_noun(s: Sentence, i: int, wh: int) -> bool:
-    """Return whether a noun that can be a verb stands where either may: "which of the following | type of flow"."""
+    """Return whether a word that is noun or verb may be a noun here: "which of the following | type of flow"."""
     tag, after = s.tags[i], s.tag(i + 1)
     if tag & f.NOUN and s.word(i + 1) == "of" and not s.tags[i - 1] & f.ADV:
         return True
@@ -129,85 +129,85 @@ def _may_be_noun(s: Sentence, i: int, wh: int) -> bool:
     return bool(after & f.BASE and (tag & f.BASE or s.tag(i + 2) & (f.ADV | f.PREP | f.DET)))
 
 
-def _at_auxiliary(s: Sentence, wh: int, aux: int, *, pied: bool) -> EditPlan:
+def _plan_at_auxiliary(s: Sentence, wh: int, aux: int, *, pied: bool) -> EditPlan:
     tag = s.tags[aux]
     adjunct = pied or s.words[wh] in _PLACES
     counted = s.word(aux + 1) in _UNDER_NOT and not s.tag(aux + 2) & f.ADV and s.word(aux + 2) != "likely"
     if counted and not tag & f.BE:
         raise SkipError("quantifier_only")
     if tag & f.BE:
-        return _at_copula(s, wh, aux, adjunct=adjunct)
+        return _plan_at_copula(s, wh, aux, adjunct=adjunct)
     k = after_adverbs(s, aux)
     word, following = s.word(k), s.tag(k)
     if tag & f.HAVE:
         participle = inverted_participle(s, aux)
         if not adjunct and (participle is None or not following & (f.NP_START | f.NAME)):
-            return after_auxiliary(s, aux, aux)
-        return low(s, behind_subject(participle))
+            return insert_not_after_auxiliary(s, aux, aux)
+        return insert_low_not(s, require_subject_end(participle))
     verb = inverted_verb(s, aux)
     if not tag & f.DO and not adjunct:
         # The verb of a modal follows at once where the question asks about its subject: "Who will win?".
         plain = word in PLAIN or following & f.USUALLY_VERB or not following & (f.NOUN | f.ADJ)
-        plain = plain or s.tag(k + 1) & _BEHIND_VERB or _ends_choice(s, aux - 1)
+        plain = plain or s.tag(k + 1) & _BEHIND_VERB or _is_choice_end(s, aux - 1)
         bare = verb is None or (word in _CAUSE and s.tags[verb] & f.NOUN)
         if word in ("be", "have", "do") or (following & f.BASE and (plain or bare)):
-            return after_auxiliary(s, aux, wh + 1)
+            return insert_not_after_auxiliary(s, aux, wh + 1)
     if tag & f.DO and verb is None and s.words[wh] == "who":
         if s.tag(aux + 1) & f.BASE and s.tag(aux + 1) & f.USUALLY_VERB:
-            return after_auxiliary(s, aux, wh)  # "Who did win?"
+            return insert_not_after_auxiliary(s, aux, wh)  # "Who did win?"
         # A word behind an article, preposition or possessive is the noun that it can be.
         if not any(
             s.tags[i] & (f.BASE | f.PAST)
             and not (s.tags[i - 1] & (f.DET | f.QUANT | f.PREP) or s.words[i - 1].endswith(("'s", "s'")))
             for i in range(aux + 1, len(s.words))
         ):
-            return with_do(s, aux, wh)  # "Who does | the voice?"
-    return low(s, behind_subject(verb))
+            return insert_do(s, aux, wh)  # "Who does | the voice?"
+    return insert_low_not(s, require_subject_end(verb))
 
 
-def _ends_choice(s: Sentence, i: int) -> bool:
-    """Return whether the question word's phrase ends here as a subject does: "Which of these | may cause …?"."""
+def _is_choice_end(s: Sentence, i: int) -> bool:
+    """Return whether the phrase of the question word ends here as subject: "Which of these | may cause …?"."""
     return s.words[i - 1 : i + 1] in (["of", "these"], ["of", "those"], ["the", "following"])
 
 
-def _at_copula(s: Sentence, wh: int, be: int, *, adjunct: bool) -> EditPlan:
-    """Put "not" right behind the copula when the question word is its subject or a noun phrase is asked for."""
+def _plan_at_copula(s: Sentence, wh: int, be: int, *, adjunct: bool) -> EditPlan:
+    """Put "not" after the copula if the question word is its subject, otherwise before the predicate."""
     word, follows, behind = s.words[wh], s.word(be + 1), s.tag(be + 1)
     if adjunct:
-        at = behind_subject(inverted_predicate(s, be))
+        at = require_subject_end(inverted_predicate(s, be))
         inside = f.DET | f.QUANT | (f.PREP if at + 1 < len(s.words) else 0)
         place = word.startswith("where") and s.tags[at] & inside
         if place or (word != "why" and s.tags[at] & f.NOUN and not s.tags[at] & ~_NOUN_ALONE):
             raise SkipError("wh_subject_boundary")  # "Where is a good place for a nap?"
-        return low(s, at)
+        return insert_low_not(s, at)
     counted = (behind & f.NUMBER or follows in _COUNTED) and s.words[be] in ("are", "were")
     if counted or follows == "all":
         raise SkipError("quantifier_only")
     if follows == "something" or (follows == "it" and s.tag(be + 2) & f.OPENER):
         raise SkipError("wh_subject_boundary")  # "What is it that you need?"
-    stranded = None if _ends_choice(s, be - 1) else _gap(s, be)
+    stranded = None if _is_choice_end(s, be - 1) else _find_object_place(s, be)
     if stranded is not None:
-        return low(s, stranded)
+        return insert_low_not(s, stranded)
     # The question may ask what the noun behind the copula is like: "What color is grass?".
     aspect = any(s.words[i] in _ASPECTS for i in range(wh + 1, be))
     named = behind & (f.NOUN | f.NAME) and not behind & f.NUMBER
-    inverted = behind & f.DET or ((aspect or named) and not behind & f.CLOSED and not _describes(s, be + 1))
+    inverted = behind & f.DET or ((aspect or named) and not behind & f.CLOSED and not _is_describing(s, be + 1))
     asked = be > wh + 1 and (word == "whose" or (word == "what" and inverted))
-    if asked and not _describes(s, after_adverbs(s, be)):
+    if asked and not _is_describing(s, after_adverbs(s, be)):
         if aspect or inverted_predicate(s, be) is not None or word != "what" or follows != "the":
             raise SkipError("wh_subject_boundary")
-        return after_auxiliary(s, be, wh)  # "What animal is | the largest?"
+        return insert_not_after_auxiliary(s, be, wh)  # "What animal is | the largest?"
     if behind & f.SUBJ and not behind & f.DET:
-        return low(s, behind_subject(inverted_predicate(s, be)))
-    return after_auxiliary(s, be, wh)
+        return insert_low_not(s, require_subject_end(inverted_predicate(s, be)))
+    return insert_not_after_auxiliary(s, be, wh)
 
 
-def _describes(s: Sentence, i: int) -> bool:
+def _is_describing(s: Sentence, i: int) -> bool:
     return bool(s.tag(i) & (f.PART | f.ADJ)) or s.word(i).endswith("ing")
 
 
-def _gap(s: Sentence, be: int) -> int | None:
-    """Return what "not" precedes in an object question ("What is a stopwatch | used for?"); None in other questions."""
+def _find_object_place(s: Sentence, be: int) -> int | None:
+    """Return the index before which "not" goes in an object question ("What is a stopwatch | used for?"), or None."""
     stops = (i for i in range(be + 1, len(s.words)) if s.tags[i] & _OPENS and s.words[i] not in (",", "like", "as"))
     end = next(stops, len(s.words))
     if "doing" in s.words[be + 2 : end] and not s.tags[s.words.index("doing", be + 2) - 1] & f.PREP:
@@ -223,19 +223,19 @@ def _gap(s: Sentence, be: int) -> int | None:
     if s.words[-2:] == ["to", "do"] and s.tags[-3] & f.ING and len(s.words) > be + 4:
         return len(s.words) - 3
     going = next((i for i in range(be + 2, end) if s.words[i : i + 2] == ["going", "to"] and s.tag(i + 2) & f.BASE), 0)
-    if going and _noun_before(s, going):
+    if going and _has_noun_before(s, going):
         return going
     if s.word(end) == "who" and s.words[-1] in (*_GOVERNING, "on", "of"):
         raise SkipError("wh_subject_boundary")  # "What is a man who works afraid of?"
     at = next((i for i in range(be + 2, end) if _is_stranded(s, i, end)), None)
-    return _object_verb(s, be) if at is None or _in_relative(s, be + 1, end) else _governed_verb(s, be, at)
+    return _find_object_verb(s, be) if at is None or _is_in_relative(s, be + 1, end) else _find_governed_verb(s, be, at)
 
 
-def _governed_verb(s: Sentence, be: int, at: int) -> int:
-    """Return the verb or phrase whose preposition `at` lost its noun to the question word."""
-    verbal = (i for i in range(be + 2, at) if _verb_shaped(s, i) and not s.tags[i] & f.USUALLY_NOUN)
-    verbs = [i for i in verbal if _noun_before(s, i) and s.words[i - 1] != "be"]
-    place = behind_subject(verbs[0] if len(verbs) == 1 else inverted_predicate(s, be))
+def _find_governed_verb(s: Sentence, be: int, at: int) -> int:
+    """Return the index of the verb or phrase to which the final preposition `at` belongs."""
+    verbal = (i for i in range(be + 2, at) if _is_verb_shaped(s, i) and not s.tags[i] & f.USUALLY_NOUN)
+    verbs = [i for i in verbal if _has_noun_before(s, i) and s.words[i - 1] != "be"]
+    place = require_subject_end(verbs[0] if len(verbs) == 1 else inverted_predicate(s, be))
     phrase = [i for i in range(be + 2, at) if s.tags[i] & f.PREP and s.words[i] != "of"]
     if place == at and phrase == [be + 2]:
         return be + 2  # "Who was he | at war with?"
@@ -250,7 +250,7 @@ def _governed_verb(s: Sentence, be: int, at: int) -> int:
 
 
 def _is_stranded(s: Sentence, i: int, end: int) -> bool:
-    """Return whether what a preposition governs is asked for: "used for?", "kissed by in the end"."""
+    """Return whether the question asks for the object of a preposition: "used for?", "kissed by in the end"."""
     last, word = i + 1 == end and not s.tag(end) & f.REL, s.words[i]
     if word in ("like", "as"):
         return last
@@ -259,20 +259,20 @@ def _is_stranded(s: Sentence, i: int, end: int) -> bool:
     return last or (word in _GOVERNING and bool(s.tags[i + 1] & f.PREP or s.words[i + 1] == "according"))
 
 
-def _in_relative(s: Sentence, begin: int, end: int) -> bool:
+def _is_in_relative(s: Sentence, begin: int, end: int) -> bool:
     """Return whether a preposition ends a clause inside a noun phrase: "the place you live in", "a thing to see"."""
     if any(s.tags[i] & f.SUBJ and s.tags[i - 1] & f.NOUN and not s.tags[i] & f.DET for i in range(begin + 1, end)):
         return True
-    first = next((i for i in range(begin + 1, end) if _verb_shaped(s, i) or s.tags[i] & f.TO), end)
+    first = next((i for i in range(begin + 1, end) if _is_verb_shaped(s, i) or s.tags[i] & f.TO), end)
     return first < end and bool(s.tags[first] & f.TO and s.tag(first + 1) & f.BASE)
 
 
-def _object_verb(s: Sentence, be: int) -> int | None:
-    """Return the participle of an object question without a preposition: "What is the boy | holding?"."""
+def _find_object_verb(s: Sentence, be: int) -> int | None:
+    """Return the index of the participle in an object question: "What is the boy | holding?"; None if there is none."""
     k = after_adverbs(s, be)
     tag, behind = s.tag(k), s.tag(k + 1)
     named = tag & f.ADJ and not tag & (f.PART | f.ING) and behind & f.NOUN and not behind & f.CLOSED
-    if tag & f.PREP or (_describes(s, k) and not named):
+    if tag & f.PREP or (_is_describing(s, k) and not named):
         return None
     for i in range(be + 2, len(s.words)):
         tag, before = s.tags[i], s.tags[i - 1]
@@ -283,24 +283,24 @@ def _object_verb(s: Sentence, be: int) -> int | None:
             return None  # "the number of files | she deleted"
         fit = tag & f.ADJ and not tag & (f.NOUN | f.PART) and not before & f.SUBJ
         used = tag & f.PART and s.word(i + 1) == "to" and i + 3 == len(s.words)  # "used to treat"
-        if (fit or used) and s.word(i + 1) == "to" and s.tag(i + 2) & (f.BASE | f.AUX) and _noun_before(s, i):
+        if (fit or used) and s.word(i + 1) == "to" and s.tag(i + 2) & (f.BASE | f.AUX) and _has_noun_before(s, i):
             return i
-        if (tag & f.DET or _verb_shaped(s, i)) and _noun_before(s, i):
-            return None if tag & f.DET or (named and i + 1 == len(s.words)) else _object_gap(s, i)
+        if (tag & f.DET or _is_verb_shaped(s, i)) and _has_noun_before(s, i):
+            return None if tag & f.DET or (named and i + 1 == len(s.words)) else _find_object_gap(s, i)
     return None
 
 
-def _noun_before(s: Sentence, i: int) -> bool:
+def _has_noun_before(s: Sentence, i: int) -> bool:
     before = before_adverbs(s, i)
     return not s.tags[before] & _NO_NOUN and not s.words[before].endswith("ing")
 
 
-def _verb_shaped(s: Sentence, i: int) -> bool:
+def _is_verb_shaped(s: Sentence, i: int) -> bool:
     return bool(s.tags[i] & f.PART) or (s.words[i].endswith("ing") and len(s.words[i]) > 4)
 
 
-def _object_gap(s: Sentence, i: int) -> int | None:
-    """Return the participle `i` where an object of it is asked for; None where it has one, or is a noun."""
+def _find_object_gap(s: Sentence, i: int) -> int | None:
+    """Return `i` if the question asks for the object of participle `i`; None if it has an object or is a noun."""
     word, tag, before = s.words[i], s.tags[i], before_adverbs(s, i)
     if tag & f.USUALLY_NOUN and s.words[before].endswith(("'s", "s'")):
         return None  # "Anna's last painting"
@@ -326,8 +326,8 @@ def _object_gap(s: Sentence, i: int) -> int | None:
     return None
 
 
-def low(s: Sentence, at: int) -> EditPlan:
-    """Put "not" in front of a verb or predicate, and of the adverbs that belong to it."""
+def insert_low_not(s: Sentence, at: int) -> EditPlan:
+    """Return the edit that puts "not" before a verb or predicate and its adverbs."""
     first = before_adverbs(s, at, 0) + 1
     while s.words[first] in closed.SENTENCE_ADVERBS and s.word(first + 1) not in ("to", "that", ""):
         first += 1

@@ -1,4 +1,4 @@
-"""Results of negating a text: the new text, or the reason why there is none."""
+"""Result types of a negation, and the reasons why a text is skipped."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ class Negation:
 
 
 class SkipError(UnreadableError):
-    """Raised inside the engine when a sound negation cannot be made; never leaves it."""
+    """Raised inside the negation rules if no rule is safe; `negate` catches it."""
 
 
 class EditPlan(NamedTuple):
-    """The edits that negate a text, and those that its original needs."""
+    """The edits that negate a text, and the edits that its original prompt needs."""
 
     edits: tuple[Edit, ...]
     """Edits that give the negated text."""
@@ -69,8 +69,8 @@ class EditPlan(NamedTuple):
     """What the edits do."""
 
 
-def behind_subject(index: int | None) -> int:
-    """Return the index of the word behind an inverted subject, or refuse where it is unclear."""
+def require_subject_end(index: int | None) -> int:
+    """Return the index after an inverted subject; raise SkipError if it is None, because its end is unclear."""
     if index is None:
         raise SkipError("wh_subject_boundary")
     return index

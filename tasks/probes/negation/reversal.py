@@ -1,4 +1,4 @@
-"""Negation with options: it must reverse which of them are right.
+"""Check that a negation reverses which options of a question are right, or raise SkipError.
 
 A stem with options has a set of right ones. The negated stem is of use only where exactly the others are right, so the
 "not" must stand in the clause that asks, and must deny it as a whole. Everything else is skipped with its reason.
@@ -16,7 +16,7 @@ from contrapose.tasks.language.closed import words
 from contrapose.tasks.language.context import after_adverbs, before_adverbs, is_finite_aux
 from contrapose.tasks.language.sentence import Sentence
 from contrapose.tasks.language.vocabulary import flags_of
-from contrapose.tasks.probes.negation.questions import first_verb
+from contrapose.tasks.probes.negation.questions import find_question_verb
 from contrapose.tasks.probes.negation.result import EditPlan, SkipError
 
 BLANK = re.compile(r"(?<![^\W_])_+(?![^\W_])")
@@ -32,28 +32,28 @@ _NOMINAL = f.NOUN | f.NAME | f.SUBJ
 _LETS_DO = words("help helps helped let lets make makes made see sees saw hear hears heard watch watches watched")
 
 
-def gaps(s: Sentence) -> list[int]:
-    """Return the indices of the blanks of a sentence."""
+def find_gaps(s: Sentence) -> list[int]:
+    """Return the indices of the blanks (`____`) of a sentence."""
     return [i for i, word in enumerate(s.words) if word[0] == "_"]
 
 
 def require_gap_denied(a: Analysis, at: Sequence[int], options: Sequence[str]) -> None:
-    """Pass when each gap, a word's index or one past the last, stands where a "not" at the main verb reaches it."""
+    """Raise SkipError unless a "not" at the main verb also negates each gap (a word's index, or one past the last)."""
     s, verb, first, last = a.sentence, a.clause.verb, min(at), max(at)
     # Most options say why, of a fact that the stem states.
     causes = sum(option.lower().startswith(("because ", "since ", "so that ")) for option in options)
     # A clause of likeness follows: "Hot is to cold as up is to …".
     likened = next((i for i in range(verb, len(s.words)) if s.words[i] == "as"), len(s.words))
     likens = any(is_finite_aux(s, i) for i in range(likened + 1, len(s.words)))
-    out_of_reach = last > verb and any(_opens_clause(s, verb, i, last) for i in range(verb + 1, last))
-    if 2 * causes > len(options) or likens or out_of_reach or (first < verb and not _holds(s, a.start, first, verb)):
+    out_of_reach = last > verb and any(_is_clause_opener(s, verb, i, last) for i in range(verb + 1, last))
+    if 2 * causes > len(options) or likens or out_of_reach or (first < verb and not _has_gap(s, a.start, first, verb)):
         raise SkipError("gap_in_other_clause")
-    if joins_predicate(s, verb, last):
+    if is_joining_predicate(s, verb, last):
         raise SkipError("coordinated_clauses")
 
 
-def _opens_clause(s: Sentence, verb: int, i: int, gap: int) -> bool:
-    """Return whether word `i` between the verb and a gap behind it opens a clause of its own."""
+def _is_clause_opener(s: Sentence, verb: int, i: int, gap: int) -> bool:
+    """Return whether word `i`, between the verb and a later gap, opens another clause."""
     begin, word = s.starts[i], s.words[i]
     if s.tags[i] & f.BREAK and i + 1 < gap:
         return True
@@ -70,8 +70,8 @@ def _opens_clause(s: Sentence, verb: int, i: int, gap: int) -> bool:
     return word in _OUTSIDE or s.words[i : i + 2] == ["such", "as"] or s.words[i : i + 3] == ["in", "order", "to"]
 
 
-def _holds(s: Sentence, start: int, gap: int, verb: int) -> bool:
-    """Return whether a gap before the verb belongs to its clause: to its subject, or to a phrase before it."""
+def _has_gap(s: Sentence, start: int, gap: int, verb: int) -> bool:
+    """Return whether the clause of the verb contains an earlier gap: in its subject, or in a phrase before it."""
     commas = [i for i in range(gap + 1, verb) if s.tags[i] & f.BREAK]
     if commas and s.tags[start] & _FRONTED_CLAUSE:
         return False
@@ -82,8 +82,8 @@ def _holds(s: Sentence, start: int, gap: int, verb: int) -> bool:
     return not s.tags[before_adverbs(s, verb, start)] & f.COORD
 
 
-def joins_predicate(s: Sentence, verb: int, end: int) -> bool:
-    """Return whether "and" behind the verb joins a predicate or clause that its "not" may leave alone."""
+def is_joining_predicate(s: Sentence, verb: int, end: int) -> bool:
+    """Return whether "and" after the verb joins another predicate or clause, which its "not" may not negate."""
     return any(s.tags[i] & f.COORD and _is_predicate(s, verb, after_adverbs(s, i)) for i in range(verb + 1, end - 1))
 
 
@@ -101,8 +101,8 @@ def _is_predicate(s: Sentence, verb: int, k: int) -> bool:
 
 
 def require_no_verb_in_gap(a: Analysis, at: Sequence[int], options: Sequence[str]) -> None:
-    """Pass unless the options, or the word classes around the gap, say that the verb itself is left out."""
-    s, verb, predicates = a.sentence, a.clause.verb, _predicates(options, a)
+    """Raise SkipError if the options, or the words around the gap, show that the verb itself is missing."""
+    s, verb, predicates = a.sentence, a.clause.verb, _count_predicates(options, a)
     for gap in at:
         last = before_adverbs(s, gap, 0)
         tag = s.tags[last]
@@ -120,22 +120,22 @@ def require_no_verb_in_gap(a: Analysis, at: Sequence[int], options: Sequence[str
 
 
 def is_noun_too(tag: int) -> bool:
-    """Return whether a verb's form is a noun in most texts, so that it may be one here."""
+    """Return whether a verb form may be a noun, because it is one in most texts."""
     return bool(tag & f.NOUN) and not tag & f.USUALLY_VERB
 
 
 def may_be_no_verb(a: Analysis, options: Sequence[str]) -> bool:
-    """Return whether the verb of a doubtful reading may be a noun or a participle: "A plant left in the dark ____."."""
+    """Return whether a doubtful verb may be a noun or a participle: "A plant left in the dark ____."."""
     s, verb = a.sentence, a.clause.verb
     tag = s.tags[verb]
     if tag & f.AUX:
         return False
-    predicates = _predicates(options, a)
+    predicates = _count_predicates(options, a)
     participle = tag & f.PART and not s.tag(verb + 1) & (f.DET | f.OBJ)
     return bool(participle) or 2 * predicates > len(options) or (is_noun_too(tag) and predicates > 0)
 
 
-def _predicates(options: Sequence[str], a: Analysis) -> int:
+def _count_predicates(options: Sequence[str], a: Analysis) -> int:
     """Return how many options start with a finite verb."""
     s, verb, count = a.sentence, a.clause.verb, 0
     takes_bare = not (s.words[verb] in _LETS_DO or s.tags[verb] & f.AUX)
@@ -193,12 +193,12 @@ _TWO_TRUTHS = re.compile(rf"{_TRUTH}\s*[,;/|]?\s*(?:and\s+)?{_TRUTH}")
 _LINKS = words("and or nor both only neither either alone , &")
 
 
-def at_asking_clause(a: Analysis, options: Sequence[str]) -> Analysis:
-    """Return the analysis of a stem with options, at the clause that asks."""
+def select_asking_clause(a: Analysis, options: Sequence[str]) -> Analysis:
+    """Return the analysis of a question with options, at its asking clause; raise SkipError if not reversible."""
     s, text = a.sentence, a.sentence.text.lower()
     options = [option[label.end() :] if (label := _LABEL.match(option)) else option for option in options]
     weighs = text[:_HEAD].lstrip().startswith(_STATEMENTS) or "statement 2" in text  # "Statement 1 | … Statement 2 | …"
-    if weighs or any(map(refer_to_others, options)):
+    if weighs or any(map(has_option_about_others, options)):
         raise SkipError("options_combine")
     before = s.text[: s.starts[0]]
     if _ASKED.search(before):
@@ -208,18 +208,18 @@ def at_asking_clause(a: Analysis, options: Sequence[str]) -> Analysis:
     if not _EXCEPT.isdisjoint(s.words) or ("all", "but") in pairwise(s.words):
         raise SkipError("exception")
     if s.asks and a.kind not in ("wh", "polar"):
-        a = _at_spliced_question(a)
+        a = _select_spliced_question(a)
     if a.kind == "wh":
         _require_reversible_question(s, a.start)
     elif a.kind != "polar":
         _require_reversible_statement(a, options)
-    elif not are_truth_values(options):
+    elif not has_truth_values(options):
         raise SkipError("options_not_yes_no")
     return a
 
 
-def _at_spliced_question(a: Analysis) -> Analysis:
-    """Return the question behind a comma that a statement stands before: "He is cold, what should he wear?"."""
+def _select_spliced_question(a: Analysis) -> Analysis:
+    """Return the analysis at a question after a statement and a comma: "He is cold, what should he wear?"."""
     s = a.sentence
     for i in range(len(s.words) - 2, a.start, -1):
         if not s.tags[i] & f.WH or s.tags[i] & f.CLITIC:
@@ -246,8 +246,8 @@ def _require_reversible_question(s: Sentence, start: int) -> None:
         raise SkipError("quantity_asked")
     if s.words[wh].startswith("how") or s.tags[wh] & f.CLITIC:
         return
-    verb = first_verb(s, wh)
-    if joins_predicate(s, verb, len(s.words)) and not any(tag & f.REL for tag in s.tags[verb + 1 :]):
+    verb = find_question_verb(s, wh)
+    if is_joining_predicate(s, verb, len(s.words)) and not any(tag & f.REL for tag in s.tags[verb + 1 :]):
         raise SkipError("coordinated_clauses")
     for i in range(wh + 2, len(s.words)):
         before = i - 2 if s.tags[i - 1] & f.PREP else i - 1
@@ -257,7 +257,7 @@ def _require_reversible_question(s: Sentence, start: int) -> None:
 
 
 def require_predicate_denied(a: Analysis, plan: EditPlan) -> EditPlan:
-    """Return the plan, where what a "not" behind an inverted subject stands before looks like a predicate."""
+    """Return the plan if the word after its "not" looks like a predicate; else raise SkipError."""
     s = a.sentence
     at = next((edit.start for edit in plan.edits if edit.new.lower() == "not "), None)
     if a.kind != "wh" or at is None:
@@ -277,11 +277,11 @@ def require_predicate_denied(a: Analysis, plan: EditPlan) -> EditPlan:
 
 def _require_reversible_statement(a: Analysis, options: Sequence[str]) -> None:
     s, verb = a.sentence, a.clause.verb
-    if a.kind == "order" or any(_instructs(s, a.start, i) for i in range(len(s.words))):
+    if a.kind == "order" or any(_is_instruction(s, a.start, i) for i in range(len(s.words))):
         raise SkipError("instruction")
     if a.clause.others:
         raise SkipError("coordinated_clauses")
-    if are_truth_values(options) and not gaps(s):
+    if has_truth_values(options) and not find_gaps(s):
         # Where a second claim that is joined is false already, denying the first changes nothing.
         joint = next((i for i in range(verb + 1, len(s.words)) if s.tags[i] & f.COORD), len(s.words))
         if any(is_finite_aux(s, i) for i in range(joint + 1, len(s.words))):
@@ -293,7 +293,7 @@ def _require_reversible_statement(a: Analysis, options: Sequence[str]) -> None:
         raise SkipError("ambiguous_verb")
     if s.word(verb + 1) in _WEAKENED:
         raise SkipError("quantifier_only")
-    at = [_question_word(a)] if s.asks else gaps(s)
+    at = [_find_question_word(a)] if s.asks else find_gaps(s)
     if not at and s.closed and not s.tags[-1] & _ENDS_OPEN and s.words[-1] != "called":
         raise SkipError("asks_nothing")
     at = at or [len(s.words)]
@@ -302,8 +302,8 @@ def _require_reversible_statement(a: Analysis, options: Sequence[str]) -> None:
         require_no_verb_in_gap(a, at, options)
 
 
-def _instructs(s: Sentence, start: int, i: int) -> bool:
-    """Return whether a clause that word `i` opens orders something: "Find …", "In the table, choose …"."""
+def _is_instruction(s: Sentence, start: int, i: int) -> bool:
+    """Return whether word `i` opens an instruction: "Find …", "In the table, choose …"."""
     word, first = s.words[i], i in (0, start)
     if not s.tags[i] & f.BASE or not (first or s.words[i - 1] in _CLAUSE_OPENS):
         return False
@@ -313,8 +313,8 @@ def _instructs(s: Sentence, start: int, i: int) -> bool:
     return word in _ORDERS and first and object_follows
 
 
-def _question_word(a: Analysis) -> int:
-    """Return where a statement that ends in a question mark asks: "The moon is made of | what?"."""
+def _find_question_word(a: Analysis) -> int:
+    """Return the index of the question word in a statement with a question mark: "The moon is made of | what?"."""
     s, verb = a.sentence, a.clause.verb
     at = max((i for i, tag in enumerate(s.tags) if tag & f.WH), default=None)
     if at is None:
@@ -327,13 +327,13 @@ def _question_word(a: Analysis) -> int:
     return at
 
 
-def are_truth_values(options: Sequence[str]) -> bool:
+def has_truth_values(options: Sequence[str]) -> bool:
     """Return whether the options are "yes" and "no", or "true" and "false"."""
     return {option.strip(_MARKS).lower() for option in options} in _TRUTHS
 
 
-def refer_to_others(option: str) -> bool:
-    """Return whether an option says which others are right, so that it cannot be wrong and right as they are.
+def has_option_about_others(option: str) -> bool:
+    """Return whether an option is about other options ("all of the above"), so that it cannot be reversed.
 
     "All of the above", "Both A and C", "I only", "True, False".
     """

@@ -1,4 +1,4 @@
-"""A second opinion on the main verb: what spaCy's parse says, where spaCy and a model of it are installed."""
+"""Compare the main verb that the rules found with spaCy's parse, if spaCy and a model are installed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from contrapose.tasks.core.errors import ConfigError, install_command
 from contrapose.tasks.language.analysis import analyse
 from contrapose.tasks.language.closed import words
 from contrapose.tasks.probes.negation.result import Negation, SkipError
-from contrapose.tasks.probes.negation.statement import negate_order, negate_statement
+from contrapose.tasks.probes.negation.statement import plan_order_negation, plan_statement_negation
 
 _AUXILIARY = words("aux auxpass")
 _FINITE = words("MD VBD VBP VBZ")
@@ -29,7 +29,7 @@ Parse = Callable[[str], Any]
 
 
 def add_second_opinion(text: str, negation: Negation, parse: Parse) -> Negation:
-    """Return the negation of a statement or an order, with its confidence revised; any other as it is.
+    """Return the negation of a statement or an order with a revised confidence; leave other negations unchanged.
 
     Where the parse has the same finite verb in the main clause, a doubt about the verb is settled, and other reasons
     for medium confidence stay; where it has another, the confidence is medium.
@@ -52,14 +52,14 @@ def add_second_opinion(text: str, negation: Negation, parse: Parse) -> Negation:
     # The confidence that the rules have when no other reading of the verb is left.
     sure = a._replace(clause=a.clause._replace(margin=math.inf))
     try:
-        plan = negate_order(sure) if a.kind == "order" else negate_statement(sure)
+        plan = plan_order_negation(sure) if a.kind == "order" else plan_statement_negation(sure)
     except SkipError:
         return replace(negation, confidence="medium")  # with options a question behind the statement was negated
     return replace(negation, confidence=plan.confidence)
 
 
-def versions(model: str) -> dict[str, str]:
-    """Return versions of spaCy and of an installed model without importing them, or raise ConfigError."""
+def get_spacy_versions(model: str) -> dict[str, str]:
+    """Return the versions of spaCy and of a model without importing them; raise ConfigError if one is missing."""
     try:
         spacy = version("spacy")
     except PackageNotFoundError:
@@ -72,9 +72,9 @@ def versions(model: str) -> dict[str, str]:
 
 
 @cache
-def parser(model: str) -> Parse:
-    """Return a spaCy model, loaded once a process and never downloaded, or raise ConfigError."""
-    installed = versions(model)
+def load_parser(model: str) -> Parse:
+    """Load an installed spaCy model once per process, never download one; raise ConfigError if that fails."""
+    installed = get_spacy_versions(model)
     import spacy
 
     try:

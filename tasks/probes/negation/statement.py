@@ -1,4 +1,4 @@
-"""Negation of a statement or an unfinished sentence: one "not" at a finite verb or a quantifier, "do" where needed."""
+"""Negate a statement, an order or an unfinished sentence: "not" at the verb or quantifier, with "do" if needed."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ _BEHIND_RELATIVE = words("alone together well best better again twice")
 _FUSED = {"'ll": " won't", "'d": " wouldn't", "'ve": " haven't", "'s": " isn't"}
 
 
-def after_auxiliary(s: Sentence, i: int, subject: int) -> EditPlan:
-    """Insert "not" behind the finite auxiliary, copula or modal `i`; a full have or do takes do-support."""
+def insert_not_after_auxiliary(s: Sentence, i: int, subject: int) -> EditPlan:
+    """Insert "not" after the finite auxiliary, copula or modal `i`; a full "have" or "do" gets "do not"."""
     word, tag = s.words[i], s.tags[i]
     if (tag & f.CLITIC and word[-3:] in _FUSED) or word.endswith("'d"):
-        return negate_contraction(s, i)
+        return edit_contraction(s, i)
     if tag & (f.HAVE | f.DO) and not tag & f.CLITIC and is_full_verb(s, i):
-        return with_do(s, i, subject)
-    at = _slot(s, i)
+        return insert_do(s, i, subject)
+    at = _find_slot(s, i)
     cue = "not" if word == "can" and at == i else " not"
     nearby = word in _MEDIUM_MODALS or not _MEDIUM_ADVERBS.isdisjoint(s.words[max(i - 1, 0) : i + 2])
     edit = Edit(s.ends[at], s.ends[at], s.cased(cue))
-    return with_any(s, at, (edit,), "medium" if nearby else "high")
+    return add_any(s, at, (edit,), "medium" if nearby else "high")
 
 
-def _slot(s: Sentence, i: int) -> int:
-    """Return the word that "not" follows: the auxiliary, or what must stay between it and "not"."""
+def _find_slot(s: Sentence, i: int) -> int:
+    """Return the index of the word before "not": the auxiliary, or a later word that must stay with it."""
     if (s.words[i], s.word(i + 1)) in (("had", "better"), ("would", "rather")):
         return i + 1
     k = i + 1
@@ -52,9 +52,9 @@ def _slot(s: Sentence, i: int) -> int:
     return i
 
 
-def with_do(s: Sentence, i: int, subject: int) -> EditPlan:
-    """Replace the finite full verb `i` by do/does/did not and its base, in front of its adverbs."""
-    base, support = base_and_support(s, i, subject)
+def insert_do(s: Sentence, i: int, subject: int) -> EditPlan:
+    """Replace the finite full verb `i` by do/does/did, "not" and its base form, before its adverbs."""
+    base, support = split_verb(s, i, subject)
     behind = before_adverbs(s, i, 0)
     first = behind + 1
     if s.tag(behind) & f.OBJ and not s.tag(behind) & f.SUBJ:
@@ -72,11 +72,11 @@ def with_do(s: Sentence, i: int, subject: int) -> EditPlan:
         cue = Edit(s.starts[first], s.starts[first], s.cased(f"{support} not "))
         edits = (cue, Edit(s.starts[i], s.ends[i], s.cased(base)))
     medium = not _MEDIUM_ADVERBS.isdisjoint(s.words[behind + 1 : i])
-    return with_any(s, i, edits, "medium" if medium else "high", "rewrite")
+    return add_any(s, i, edits, "medium" if medium else "high", "rewrite")
 
 
-def base_and_support(s: Sentence, i: int, subject: int) -> tuple[str, str]:
-    """Return a full verb's base and the form of "do" that carries its person and tense."""
+def split_verb(s: Sentence, i: int, subject: int) -> tuple[str, str]:
+    """Return the base form of a full verb, and the form of "do" with its person and tense."""
     word = s.words[i]
     if word in ("has", "had"):
         return "have", {"has": "does", "had": "did"}[word]
@@ -90,7 +90,7 @@ def base_and_support(s: Sentence, i: int, subject: int) -> tuple[str, str]:
 
 
 def is_full_verb(s: Sentence, i: int) -> bool:
-    """Return whether have/do is the full verb of its clause; it is where nothing follows."""
+    """Return whether "have" or "do" is the full verb of its clause, for example because nothing follows."""
     if s.words[i] == "had" and s.word(i + 1) in ("better", "rather"):
         return False
     k = after_adverbs(s, i)
@@ -106,7 +106,7 @@ def is_full_verb(s: Sentence, i: int) -> bool:
     return bool((tag & f.USUALLY_ADJ or "-" in word) and behind & (f.NOUN | f.ADJ) and not behind & f.CLOSED)
 
 
-def negate_contraction(s: Sentence, i: int) -> EditPlan:
+def edit_contraction(s: Sentence, i: int) -> EditPlan:
     """Negate a contracted auxiliary: "they'll" → "they won't", "where's" → "where isn't"."""
     word, at = s.words[i], s.words[i].rindex("'")
     ending, following = word[at:], after_adverbs(s, i)
@@ -121,17 +121,17 @@ def negate_contraction(s: Sentence, i: int) -> EditPlan:
     if "\u2019" in s.source(i):
         new = new.replace("'", "\u2019")
     edit = Edit(s.starts[i] + at, s.ends[i], s.cased(new))
-    return with_any(s, i, (edit,), "high", "rewrite")
+    return add_any(s, i, (edit,), "high", "rewrite")
 
 
 _ANY = {"some": "any", "someone": "anyone", "somebody": "anybody", "something": "anything", "somewhere": "anywhere"}
 SOME = {new: old for old, new in _ANY.items()}
-"""What "any" and its kin become again out of reach of a "not"."""
+"""What "any" and similar words become without "not"."""
 _STOP = f.BREAK | f.OPENER | f.LOOSE | f.COORD | f.QUOTED
 
 
-def with_any(s: Sentence, i: int, edits: tuple[Edit, ...], confidence: Confidence, kind: Kind = "insert") -> EditPlan:
-    """Return the plan that also changes "some" behind word `i`, up to the next clause or coordination."""
+def add_any(s: Sentence, i: int, edits: tuple[Edit, ...], confidence: Confidence, kind: Kind = "insert") -> EditPlan:
+    """Return the edits plus one that changes "some" after word `i` to "any", up to the next clause or coordination."""
     if sum(word in _ANY for word in s.words[i + 1 :]) > 1:
         raise SkipError("quantifier_only")
     for k in range(i + 1, len(s.words)):
@@ -164,26 +164,26 @@ _WHENS = words("""
 """)
 
 
-def negate_statement(a: Analysis) -> EditPlan:
-    """Return the plan that reverses a statement at its finite verb, or at the quantifier of its subject."""
+def plan_statement_negation(a: Analysis) -> EditPlan:
+    """Return the edits that negate a statement at its finite verb, or at the quantifier of its subject."""
     s, _, _, subject, (_, verb, lexical, others, margin) = a
-    if _is_inverted(s, subject, verb):
+    if _is_verb_first(s, subject, verb):
         raise SkipError("ambiguous_verb")
     _require_plain_scope(s, subject, verb)
     if "except" in s.words[-2:] or ("except" in s.words[verb:] and not s.closed):
         raise SkipError("exception")
-    plan = _at_quantifier(s, subject, verb)
+    plan = _plan_at_quantifier(s, subject, verb)
     if plan is None:
-        plan = (with_do if lexical else after_auxiliary)(s, verb, subject)
-        plan = _with_coordinated(a, plan) if others else plan
+        plan = (insert_do if lexical else insert_not_after_auxiliary)(s, verb, subject)
+        plan = _extend_to_coordinated(a, plan) if others else plan
     elif others:
         raise SkipError("coordinated_clauses")
     counted = s.words[subject] in _NUMERALS and s.word(subject + 1) != "of"
     return plan._replace(confidence="medium") if counted or others or margin < DOUBT else plan
 
 
-def _is_inverted(s: Sentence, subject: int, verb: int) -> bool:
-    """Return whether the subject stands behind its verb: "…", said the man; "Here comes the bus."."""
+def _is_verb_first(s: Sentence, subject: int, verb: int) -> bool:
+    """Return whether the subject comes after its verb: "…", said the man; "Here comes the bus."."""
     word, tag, main = s.words[subject], s.tags[subject], s.tags[verb]
     if word in ("here", "here's") or s.word(subject + 1) == "please":
         return True
@@ -208,7 +208,7 @@ def _is_inverted(s: Sentence, subject: int, verb: int) -> bool:
 
 
 def _require_plain_scope(s: Sentence, subject: int, verb: int) -> None:
-    """Pass when a "not" at the verb would have the complete proposition in its scope."""
+    """Raise SkipError unless a "not" at the verb negates the complete statement."""
     first, second = s.words[subject], s.word(subject + 1)
     quantified = first in _ELSEWHERE or (first, second) in (("at", "least"), ("at", "most"), ("a", "few"), ("a", "lot"))
     adverbs = s.words[before_adverbs(s, verb, subject) + 1 : verb]
@@ -219,8 +219,8 @@ def _require_plain_scope(s: Sentence, subject: int, verb: int) -> None:
         raise SkipError("quantifier_only")
 
 
-def _at_quantifier(s: Sentence, subject: int, verb: int) -> EditPlan | None:
-    """Return the plan that negates the subject's quantifier; None for other subjects."""
+def _plan_at_quantifier(s: Sentence, subject: int, verb: int) -> EditPlan | None:
+    """Return the edits that negate the quantifier of the subject; None for other subjects."""
     word, behind = s.words[subject], s.word(subject + 1)
     start, end, new = s.starts[subject], s.ends[subject], ""
     if word in _UNIVERSAL:
@@ -240,8 +240,8 @@ def _at_quantifier(s: Sentence, subject: int, verb: int) -> EditPlan | None:
     return EditPlan(edits=(Edit(start, end, s.cased_as(subject, new)),), kind="rewrite") if new else None
 
 
-def _with_coordinated(a: Analysis, plan: EditPlan) -> EditPlan:
-    """Return the plan, with further predicates of the same subject put under the same "do".
+def _extend_to_coordinated(a: Analysis, plan: EditPlan) -> EditPlan:
+    """Return the plan with further predicates of the same subject under the same "do not".
 
     A further clause with a subject of its own, an auxiliary or another tense stays as it is: the sentence is denied
     all the same.
@@ -252,20 +252,20 @@ def _with_coordinated(a: Analysis, plan: EditPlan) -> EditPlan:
     joined = any(tag & f.COORD for tag in before.values()) and "but" not in s.words[clause.verb :]
     if not joined or len(shared) < len(clause.others) or not clause.lexical:
         return plan
-    _, support = base_and_support(s, clause.verb, a.subject)
+    _, support = split_verb(s, clause.verb, a.subject)
     edits = []
     for i in shared:
         if s.tags[i] & f.AUX:
             return plan
-        base, other = base_and_support(s, i, a.subject)
+        base, other = split_verb(s, i, a.subject)
         if other != support:
             return plan
         edits.append(Edit(s.starts[i], s.ends[i], s.cased(base)))
     return EditPlan(edits=(*plan.edits, *edits), confidence="medium", kind="rewrite")
 
 
-def negate_order(a: Analysis) -> EditPlan:
-    """Return the plan that forbids what the sentence orders."""
+def plan_order_negation(a: Analysis) -> EditPlan:
+    """Return the edits that turn an order into a prohibition."""
     s, verb = a.sentence, a.clause.verb
     if a.clause.others:
         raise SkipError("coordinated_clauses")
@@ -274,9 +274,9 @@ def negate_order(a: Analysis) -> EditPlan:
     emphatic = word == "do" and behind & f.BASE and not behind & (f.DET | f.QUANT | f.USUALLY_NOUN)
     if word == "let's" or (word == "let" and s.word(verb + 1) == "us") or emphatic:
         after = verb + (word == "let")
-        return with_any(s, after, (Edit(s.ends[after], s.ends[after], s.cased(" not")),), "high")
+        return add_any(s, after, (Edit(s.ends[after], s.ends[after], s.cased(" not")),), "high")
     verb = a.subject if s.words[a.subject] == "always" else verb
     first = s.source(verb)[0]
     support = "Do not " if first.isupper() else "do not "
     edit = Edit(s.starts[verb], s.starts[verb] + 1, s.cased(support + first.lower()))
-    return with_any(s, verb, (edit,), "medium" if a.doubtful else "high", "rewrite")
+    return add_any(s, verb, (edit,), "medium" if a.doubtful else "high", "rewrite")

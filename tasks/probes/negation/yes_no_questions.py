@@ -1,4 +1,4 @@
-"""Yes/no questions: a "not" does not reverse them, so they become true-or-false statements."""
+"""Negate yes/no questions by turning them into true-or-false statements, because "not" does not reverse a question."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from contrapose.tasks.language.context import before_adverbs
 from contrapose.tasks.language.inversion import inverted_participle, inverted_predicate, inverted_verb
 from contrapose.tasks.language.reading import Sentence
 from contrapose.tasks.language.sentence import Edit
-from contrapose.tasks.probes.negation.result import Confidence, EditPlan, Kind, SkipError, behind_subject
-from contrapose.tasks.probes.negation.statement import SOME, with_any
+from contrapose.tasks.probes.negation.result import Confidence, EditPlan, Kind, SkipError, require_subject_end
+from contrapose.tasks.probes.negation.statement import SOME, add_any
 
 _TITLED = words("movie film show series book song game novel story")
 """Words that a title often follows."""
@@ -29,8 +29,8 @@ _MOST_SURE = 12
 """Words of a question beyond which its subject may end elsewhere."""
 
 
-def negate_polar(s: Sentence, start: int, *, rewrite: bool) -> EditPlan:
-    """Return the plan for the yes/no question whose auxiliary is word `start`.
+def plan_polar_negation(s: Sentence, start: int, *, rewrite: bool) -> EditPlan:
+    """Return the edits for the yes/no question whose auxiliary is word `start`.
 
     With `rewrite` both texts become statements; without it the question gets a low "not".
     """
@@ -42,11 +42,11 @@ def negate_polar(s: Sentence, start: int, *, rewrite: bool) -> EditPlan:
         raise SkipError("quantifier_only")
     aux = s.tags[start]
     find_verb = inverted_predicate if aux & f.BE else inverted_participle if aux & f.HAVE else inverted_verb
-    verb = behind_subject(find_verb(s, start))
+    verb = require_subject_end(find_verb(s, start))
     first = before_adverbs(s, verb, start) + 1
     if first == start + 1:
         raise SkipError("wh_subject_boundary")
-    fitting = _plain_edits(s, first, verb) if rewrite else ()
+    fitting = _edit_original(s, first, verb) if rewrite else ()
     if sum(word in _POLARITY for word in s.words[start:]) > len(fitting) + (rewrite and s.words[start + 1] in SOME):
         raise SkipError("polarity_item")
     # "Any" may say how much ("any hotter"), or "whichever" behind a modal ("can use any card").
@@ -60,14 +60,14 @@ def negate_polar(s: Sentence, start: int, *, rewrite: bool) -> EditPlan:
         first += 1
     sure: Confidence = "medium" if _is_doubtful(s, start, verb) else "high"
     if not rewrite:
-        return with_any(s, first - 1, (Edit(s.starts[first], s.starts[first], s.cased("not ")),), sure)
-    plan = _statement(s, start, first, verb, sure)
+        return add_any(s, first - 1, (Edit(s.starts[first], s.starts[first], s.cased("not ")),), sure)
+    plan = _build_statement(s, start, first, verb, sure)
     kind: Kind = "rewrite" if fitting else plan.kind  # a word of the original is another one in the negated text
     return plan._replace(original_edits=(*plan.original_edits, *fitting), kind=kind)
 
 
 def _is_doubtful(s: Sentence, start: int, verb: int) -> bool:
-    """Return whether the predicate behind the subject may be another one."""
+    """Return whether it is uncertain where the predicate after the subject starts."""
     aux, subject = s.tags[start], s.tags[start + 1]
     if not _MEDIUM.isdisjoint(s.words[start : start + 2]):
         return True
@@ -88,8 +88,8 @@ def _is_doubtful(s: Sentence, start: int, verb: int) -> bool:
     return bool(s.tags[verb] & f.USUALLY_NOUN) or (not plain and len(s.words) - start > _MOST_SURE)
 
 
-def _plain_edits(s: Sentence, first: int, verb: int) -> tuple[Edit, ...]:
-    """Return edits of the original for words that its negation alone has: "any" becomes "some", and "ever" goes."""
+def _edit_original(s: Sentence, first: int, verb: int) -> tuple[Edit, ...]:
+    """Return edits of the original statement: "any" becomes "some", and "ever" is deleted."""
     some = (
         Edit(s.starts[k], s.ends[k], s.cased(SOME[s.words[k]]))
         for k in range(first, len(s.words))
@@ -99,7 +99,7 @@ def _plain_edits(s: Sentence, first: int, verb: int) -> tuple[Edit, ...]:
     return (*some, *ever)
 
 
-def _statement(s: Sentence, start: int, first: int, verb: int, sure: Confidence) -> EditPlan:
+def _build_statement(s: Sentence, start: int, first: int, verb: int, sure: Confidence) -> EditPlan:
     aux, at = s.words[start], s.starts[first]
     does = bool(s.tags[start] & f.DO)
     # Both statements share prefix, subject first, and full stop.
@@ -114,29 +114,29 @@ def _statement(s: Sentence, start: int, first: int, verb: int, sure: Confidence)
         frame = (lead, Edit(s.starts[start], subject, ""), *frame)
     finite = Edit(at, at, s.cased(f"{aux} "))
     if does:
-        finite = Edit(s.starts[verb], s.ends[verb], s.cased(finite_form(aux, s.words[verb])))
+        finite = Edit(s.starts[verb], s.ends[verb], s.cased(inflect_verb(aux, s.words[verb])))
     if (word := s.words[start + 1]) in _AT_SUBJECT:
         # From "Are all metals magnetic?": "All metals are magnetic." and "Not all metals are magnetic."
         alone = s.word(start + 2) == "of" or (word == "all" and s.tag(start + 2) & f.PREP and s.tag(start + 3) & f.DET)
         if start > 0 or alone:  # "Are all of the …", "Was All in the Family …"
             raise SkipError("quantifier_only")
         rest = (*frame[1:], finite)
-        plain = _opening(s, start, SOME[word]) if word in SOME else frame[0]
-        edits = (_opening(s, start, _AT_SUBJECT[word]), *rest)
+        plain = _edit_opening(s, start, SOME[word]) if word in SOME else frame[0]
+        edits = (_edit_opening(s, start, _AT_SUBJECT[word]), *rest)
         return EditPlan(edits=edits, original_edits=(plain, *rest), kind="rewrite")
     cue = "cannot " if aux == "can" and not does else f"{aux} not "
-    plan = with_any(s, verb if does else first - 1, (*frame, Edit(at, at, s.cased(cue))), sure)
+    plan = add_any(s, verb if does else first - 1, (*frame, Edit(at, at, s.cased(cue))), sure)
     original = (*frame, finite) if does else (finite, *frame)
     return EditPlan(plan.edits, original, sure, "rewrite" if does else plan.kind)
 
 
-def _opening(s: Sentence, start: int, new: str) -> Edit:
-    """Return the edit that opens a statement with other words than the question's auxiliary and quantifier."""
+def _edit_opening(s: Sentence, start: int, new: str) -> Edit:
+    """Return the edit that replaces the question's auxiliary and quantifier by the opening of a statement."""
     words = PREFIX + s.cased(new.capitalize() if s.source(start)[0].isupper() else new)
     return Edit(s.starts[start], s.starts[start + 1] + len(s.words[start + 1]), words)
 
 
-def finite_form(support: str, base: str) -> str:
+def inflect_verb(support: str, base: str) -> str:
     """Return a bare verb in the person and tense of a form of "do": ("does", "eat") → "eats"."""
     if support == "do":
         return base

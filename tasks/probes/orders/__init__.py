@@ -1,1 +1,1 @@
-"""Tests that show two texts, options or items in several orders: what they share."""
+"""Shared parts of tests that show two texts, options or list items in several orders."""

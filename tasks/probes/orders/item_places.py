@@ -1,4 +1,4 @@
-"""Places in a list: where an answer comes from, what item_order reports by place, and its picture."""
+"""Figures of item_order by the place of an item in the list: columns, measures and chart."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import pandas as pd
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.core.records import Case, ItemSample, Trial
 from contrapose.tasks.probes.answers import answer_probe as answers
-from contrapose.tasks.probes.answers.scores import gives_right_answer, holds
+from contrapose.tasks.probes.answers.scores import contains_phrase, is_right_reply
 from contrapose.tasks.probes.base import Column, Measure, Value
-from contrapose.tasks.probes.choices import RIGHT_ANSWER, RIGHT_ANSWERS, askings, right_answer
-from contrapose.tasks.probes.panels import Bars, Panel, PanelShare, Picture, Sheet, figure_quantity, shares
-from contrapose.tasks.probes.values import if_any, numbers, where
+from contrapose.tasks.probes.choices import RIGHT_ANSWER, RIGHT_ANSWERS, format_right_answers, make_asking_keys
+from contrapose.tasks.probes.panels import Bars, Panel, PanelShare, Picture, Sheet, get_quantity, shares
+from contrapose.tasks.probes.values import keep_if_any, numbers, where
 
 Order = tuple[int, ...]
 """Which item stands at each place, by its place in the given order, from 0."""
@@ -68,28 +68,28 @@ EXPLANATIONS: Mapping[str, str] = {
 }
 
 
-def details_of(sample: ItemSample, order: Order) -> dict[str, str]:
-    """Return what scoring needs of a sample and an order of its items, as numbers from 1 in words.
+def make_place_details(sample: ItemSample, order: Order) -> dict[str, str]:
+    """Return the details that scoring needs: the order of the items and the source of each option, numbered from 1.
 
     `sources` has for each option the place of the only item that holds its text; empty where none or several do.
     """
     items = [" ".join(item.casefold().split()) for item in sample.items]
     sources = []
     for option in (" ".join(option.casefold().split()) for option in sample.options):
-        places = [str(place) for place, item in enumerate(items, start=1) if holds(item, option)]
+        places = [str(place) for place, item in enumerate(items, start=1) if contains_phrase(item, option)]
         sources.append(places[0] if len(places) == 1 else "")
     details = {"order": " ".join(str(place + 1) for place in order), "sources": ",".join(sources)}
     return details if sample.relevant is None else {**details, "relevant": str(sample.relevant)}
 
 
-def source_of(case: Case, option: int | None) -> int | None:
-    """Return the place in the given order, from 1, of the only item that holds an option; None where no one does."""
+def find_source_place(case: Case, option: int | None) -> int | None:
+    """Return the place in the given order, from 1, of the only item with the text of an option, or None."""
     sources = case.details["sources"].split(",")
     return int(sources[option]) if option is not None and sources[option] else None
 
 
-def place_columns(trial: Trial, read: Mapping[str, Value]) -> dict[str, Value]:
-    """Return the columns of a trial about places."""
+def make_place_columns(trial: Trial, read: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the columns of a trial about places in the list."""
     case, text = trial.case, trial.actual.text or ""
     order = tuple(map(int, case.details["order"].split()))
     relevant = int(case.details["relevant"]) if "relevant" in case.details else None
@@ -97,7 +97,7 @@ def place_columns(trial: Trial, read: Mapping[str, Value]) -> dict[str, Value]:
         case.labels.index(letter) if isinstance(letter := read.get(name), str) else None
         for name in ("chosen_before", "chosen_after")
     )
-    source = source_of(case, after)
+    source = find_source_place(case, after)
     # It is unknown whether a reply is right that names no option, or says nothing.
     judged = case.answers and (after is not None or (not case.options and text.strip()))
     return {
@@ -105,29 +105,29 @@ def place_columns(trial: Trial, read: Mapping[str, Value]) -> dict[str, Value]:
         "order": case.details["order"],
         "relevant_place": relevant,
         "moved_relevant_place": None if relevant is None else order.index(relevant) + 1,
-        "answer_place": source_of(case, before),
+        "answer_place": find_source_place(case, before),
         "moved_answer_place": None if source is None else order.index(source) + 1,
-        "right_after": gives_right_answer(case, text, after) if judged else None,
-        RIGHT_ANSWER: right_answer(case),
+        "right_after": is_right_reply(case, text, after) if judged else None,
+        RIGHT_ANSWER: format_right_answers(case),
     }
 
 
-def _answered_cases(results: pd.DataFrame) -> pd.DataFrame:
+def _select_answered_cases(results: pd.DataFrame) -> pd.DataFrame:
     if "item_count" not in results or "answer_changed" not in results:
         return results.iloc[:0]
     rows = results[results["item_count"].notna()]
     return rows[~rows["control"].astype(bool)] if "control" in rows else rows
 
 
-def replies_by_place(rows: pd.DataFrame, *, known: Set[object] = frozenset()) -> pd.DataFrame:
-    """Return a row for each reply: that to the given order once for each asking, and those to the others.
+def make_reply_rows(rows: pd.DataFrame, *, known: Set[object] = frozenset()) -> pd.DataFrame:
+    """Return a row for each reply: the reply to the given order once, and each reply to another order.
 
     Returns:
         `row`, the first one of the asking; `count` of items; `relevant` and `source`, the place of the item that holds
         the answer and of the one that the answer comes from, as named in `PLACES`; `right`, NaN where that is unknown,
         and 0 of a reply that says nothing; `read`, whether it says something.
     """
-    asking = askings(rows)
+    asking = make_asking_keys(rows)
     first = pd.Series(rows.index, index=rows.index).groupby(asking).transform("first")
     given_order = ~asking.duplicated() & ~asking.isin(known)
     parts = []
@@ -145,8 +145,8 @@ def replies_by_place(rows: pd.DataFrame, *, known: Set[object] = frozenset()) ->
     return pd.concat(parts, ignore_index=True)
 
 
-def order_outcomes(rows: pd.DataFrame) -> dict[str, np.ndarray]:
-    """Return whether an answer stayed and is right, stayed and is wrong, or changed, by name: shares that add up to 1.
+def compute_order_outcomes(rows: pd.DataFrame) -> dict[str, np.ndarray]:
+    """Return by name whether the answer stayed right, stayed wrong, or changed; the shares add up to 1.
 
     NaN for controls, and where an answer could not be read, or is not known to be right or wrong.
     """
@@ -161,14 +161,14 @@ def order_outcomes(rows: pd.DataFrame) -> dict[str, np.ndarray]:
     }
 
 
-def _place_measures(replies: pd.DataFrame, index: pd.Index) -> Iterator[Measure]:
-    """Yield means over the replies of each asking, whose first row stands for it."""
+def _yield_place_measures(replies: pd.DataFrame, index: pd.Index) -> Iterator[Measure]:
+    """Yield means over the replies to all orders of a sample, in the row of its first order."""
 
     def of_askings(values: np.ndarray, chosen: np.ndarray | None = None) -> np.ndarray:
         kept = pd.Series(values)[np.isfinite(values) if chosen is None else chosen & np.isfinite(values)]
         return np.asarray(kept.groupby(replies["row"]).mean().reindex(index), dtype=float)
 
-    right = if_any(replies["read"], replies["right"].to_numpy(dtype=float))
+    right = keep_if_any(replies["read"], replies["right"].to_numpy(dtype=float))
     given_order = ~replies["row"].duplicated().to_numpy()
     everywhere = of_askings(right)
     yield Measure(name="accuracy", values=everywhere, bounds=(0, 1))
@@ -187,8 +187,8 @@ def _place_measures(replies: pd.DataFrame, index: pd.Index) -> Iterator[Measure]
         yield Measure(name=f"favours_{name}", values=of_askings(beyond), bounds=(-1, 1))
 
 
-class Places:
-    """Counts of what became of the answers, and of right and of all answers by their place in the list."""
+class PlaceCounts:
+    """Counts of the outcomes, and of right and all answers by place in the list."""
 
     def __init__(self) -> None:
         self._outcomes: Counter[str] = Counter()
@@ -197,20 +197,20 @@ class Places:
         self._asked_last: Set[object] = frozenset()
 
     def add(self, rows: pd.DataFrame) -> None:
-        """Count the cases that were answered; all orders of a sample stand together."""
-        rows = _answered_cases(rows[rows["error"].isna()])
+        """Count the answered cases; all orders of a sample are consecutive rows."""
+        rows = _select_answered_cases(rows[rows["error"].isna()])
         if rows.empty:
             return
-        self._outcomes.update({name: int(np.nansum(met)) for name, met in order_outcomes(rows).items()})
-        replies = replies_by_place(rows, known=self._asked_last)
+        self._outcomes.update({name: int(np.nansum(met)) for name, met in compute_order_outcomes(rows).items()})
+        replies = make_reply_rows(rows, known=self._asked_last)
         for name in PLACES:
             right = replies.loc[replies["relevant"].eq(name), "right"].dropna()
             self._relevant[name] += len(right)
             self._right[name] += int(right.sum())
-        self._asked_last = frozenset(askings(rows))
+        self._asked_last = frozenset(make_asking_keys(rows))
 
     def panels(self, outcome: Outcome) -> Sequence[Panel]:
-        """Return bars of the outcomes and of accuracy by place, and a table of the places that answers come from."""
+        """Return bars of outcomes and of accuracy by place, and a table of the places that answers come from."""
         named = {"stayed and right": "consistent_and_right", "stayed and wrong": "consistent_and_wrong"}
         named["changed with the order"] = "follows_the_order"
         panels: list[Panel] = []
@@ -222,11 +222,9 @@ class Places:
                 PanelShare(name=STANDS[name], count=self._right[name], total=self._relevant[name]) for name in PLACES
             )
             title = "Right answers by place of the relevant item"
-            panels.append(Bars(title=title, shares=tuple(bars), sentence=_better_places(outcome)))
+            panels.append(Bars(title=title, shares=tuple(bars), sentence=_describe_better_places(outcome)))
         names = {name: f"favours_{name}" for name in PLACES if f"favours_{name}" in outcome["estimates"]}
-        rows = tuple(
-            (STANDS[name], (figure_quantity(outcome, figure, is_change=True),)) for name, figure in names.items()
-        )
+        rows = tuple((STANDS[name], (get_quantity(outcome, figure, is_change=True),)) for name, figure in names.items())
         sheet = Sheet(
             caption="Answers that come from a place, beyond its share of the items",
             header=("item", "beyond its share"),
@@ -237,26 +235,26 @@ class Places:
 
 
 class ItemFigures(answers.AnswerProbe):
-    """Figures of a test of a list in several orders, and its picture."""
+    """Figures and chart of a test that shows a list in several orders."""
 
     columns: ClassVar[Mapping[str, Column]] = COLUMNS
     explanations: ClassVar[Mapping[str, str]] = EXPLANATIONS
     stays: ClassVar[bool] = True
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
-        """Count samples, each asking of one, and those that keep their answer in all orders that were asked."""
-        rows, general = _answered_cases(results), super().summarise(results)
+        """Return counts of samples, of repeated samples, and of samples with the same answer in all orders."""
+        rows, general = _select_answered_cases(results), super().summarise(results)
         if rows.empty:
             return {"samples": 0, **general}
-        stayed = rows["answer_changed"].eq(False).groupby(askings(rows)).all()
+        stayed = rows["answer_changed"].eq(False).groupby(make_asking_keys(rows)).all()
         return {"samples": len(stayed), "samples_that_stay": int(stayed.sum()), **general}
 
     def picture(self) -> Picture:
-        """Return bars of what became of the answers, and of how they depend on places in the list."""
-        return Places()
+        """Return a counter for bars of the outcomes, and of answers by place in the list."""
+        return PlaceCounts()
 
     def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
-        """Return what changed with the order, accuracy by place of the relevant item, and where answers come from.
+        """Return measures: answers that changed, accuracy by place of the relevant item, and places of the answers.
 
         Of `answer_changed` all cases count here. An unread reply is not right in `accuracy` and `right_in_all_orders`.
         """
@@ -264,17 +262,17 @@ class ItemFigures(answers.AnswerProbe):
         if not general or "item_count" not in results:
             return general
         changed = numbers(results["answer_changed"])
-        rows = _answered_cases(results)
+        rows = _select_answered_cases(results)
         return [
             Measure(name="answer_changed", share=True, values=changed, net="net_order_sensitivity"),
-            *(Measure(name=name, share=True, values=met) for name, met in order_outcomes(results).items()),
-            *([] if rows.empty else _place_measures(replies_by_place(rows), results.index)),
+            *(Measure(name=name, share=True, values=met) for name, met in compute_order_outcomes(results).items()),
+            *([] if rows.empty else _yield_place_measures(make_reply_rows(rows), results.index)),
             *general,
         ]
 
 
-def _better_places(outcome: Outcome) -> str:
-    """Say where the relevant item is clearly better placed: what is claimed has an interval that leaves out 0."""
+def _describe_better_places(outcome: Outcome) -> str:
+    """Return a sentence on the places with clearly better accuracy: the interval of the difference excludes 0."""
     claims = []
     for better, other in COMPARED:
         estimate = outcome["estimates"].get(f"{better}_over_{other}")

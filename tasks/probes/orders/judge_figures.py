@@ -1,4 +1,4 @@
-"""Figures of a judge: what its verdicts follow, agreement with people, what may sway it, and its picture."""
+"""Figures and chart of judge_order: what verdicts follow, agreement with people, and what may sway the judge."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from contrapose.tasks.probes.base import Criterion, Measure
 from contrapose.tasks.probes.choices import RIGHT_RATE
 from contrapose.tasks.probes.orders import two_figures
 from contrapose.tasks.probes.orders.two_figures import TwoOrderFigures
-from contrapose.tasks.probes.panels import Grid, Heading, Panel, PanelShare, Picture, Sheet, figure_quantity, pattern
-from contrapose.tasks.probes.values import Guess, gate_above, if_any, numbers, where
+from contrapose.tasks.probes.panels import Grid, Heading, Panel, PanelShare, Picture, Sheet, get_quantity, state_pattern
+from contrapose.tasks.probes.values import GuessedRate, compute_gate_above, keep_if_any, numbers, where
 
 FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "follows_the_content": ("AB", "BA"),
@@ -99,7 +99,7 @@ SAME_ANSWER = "picks the same answer in both orders: the content decides, not th
 
 
 class JudgeFigures(TwoOrderFigures):
-    """Figures of a judge that sees two answers in both orders; people may have said which one is better."""
+    """Figures of a judge that compares two answers in both orders, with or without the preference of people."""
 
     explanations: ClassVar[Mapping[str, str]] = EXPLANATIONS
     unpaired: ClassVar[tuple[str, ...]] = ("tied", "tied_once", "refused", "unparsed")
@@ -108,25 +108,25 @@ class JudgeFigures(TwoOrderFigures):
     sentences: ClassVar[Mapping[str, str]] = SENTENCES
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
-        """Count the outcomes and the labels, and test what the judge prefers."""
+        """Return counts of outcomes and labels, and p values of what the judge prefers."""
         known = results["answer_known"].eq(True)
         labels = {"labelled": int(known.sum()), "unlabelled": int((~known).sum())}
         if "preferred" in results:
             labels["labelled_a_tie"] = int(results["preferred"].eq("tie").sum())
         counts = {name: count for name, count in labels.items() if count or name == "labelled"}
-        return {**super().summarise(results), **counts, **preferences(results)}
+        return {**super().summarise(results), **counts, **compute_preference_tests(results)}
 
     def picture(self) -> Picture:
-        """Return the grid of verdicts in both orders, and tables of what they follow and what may sway the judge."""
-        return Verdicts()
+        """Return a counter for the grid of verdicts, and for tables of what they follow and what may sway the judge."""
+        return VerdictCounts()
 
-    def guessed_rate(self, results: pd.DataFrame) -> Guess | None:
-        """Return how often guesses with the judge's own share of each letter and of ties would stay in both orders."""
-        habits = _habits(results)
-        return None if habits is None else Guess(2 * habits["A"] * habits["B"] + habits["tie"] ** 2)
+    def guessed_rate(self, results: pd.DataFrame) -> GuessedRate | None:
+        """Return how often random verdicts with the judge's own shares of letters and ties stay in both orders."""
+        habits = _compute_habits(results)
+        return None if habits is None else GuessedRate(2 * habits["A"] * habits["B"] + habits["tie"] ** 2)
 
     def right_rate(self, results: pd.DataFrame, *, wanted: float | None, takes_tie: bool) -> Sequence[Criterion]:
-        """Return the rate of the right verdict in both orders over the labelled pairs; nothing where none counts.
+        """Return the gate on right verdicts in both orders, over the labelled pairs; empty if no pair counts.
 
         A pair that people call a tie counts where the judge can call one: the prompt offers it, or the judge did.
         Chance is that of the greater of two guessers: one that takes each verdict as often, and one that has the
@@ -136,22 +136,22 @@ class JudgeFigures(TwoOrderFigures):
         tie, outcome = results["preferred"].eq("tie").to_numpy(), results["outcome"]
         # Of a pair without a readable reply only its label is known: it may have gone either way.
         applies = case & results["answer_known"].eq(True).to_numpy()
-        if not (takes_tie or _calls_tie(results[case])):
+        if not (takes_tie or _is_tie_reply(results[case])):
             applies &= ~tie
         if wanted == 0 or not applies.any():
             return []
         even = float((numbers(results["chance"])[applies] ** 2).mean())
-        habits, own = _habits(results), 0.0
+        habits, own = _compute_habits(results), 0.0
         if habits is not None:
             own = float(np.where(tie, habits["tie"] ** 2, habits["A"] * habits["B"])[applies].mean())
         chance = max(even, own)
         known = outcome.notna() & outcome.ne("unparsed")
         met = where(known, np.where(tie, outcome.eq("tied"), outcome.eq("AB")))
-        gate = max(LEAST_RIGHT, gate_above(chance)) if wanted is None else wanted
+        gate = max(LEAST_RIGHT, compute_gate_above(chance)) if wanted is None else wanted
         return [Criterion(name=RIGHT_RATE, wanted=gate, met=met, applies=applies, chance=chance)]
 
     def measures(self, results: pd.DataFrame) -> Iterator[Measure]:
-        """Yield what the verdicts follow, agreement with people, what it depends on, and how steady the judge is.
+        """Yield what the verdicts follow, agreement with people and what it depends on, and how steady the judge is.
 
         What is right counts only the pairs of which people prefer one answer.
         """
@@ -170,17 +170,17 @@ class JudgeFigures(TwoOrderFigures):
             yield Measure(name=name, share=True, values=where(said, outcome.isin(outcomes)))
         judged, read = outcome.notna(), outcome.notna() & outcome.ne("unparsed")
         tied = outcome.isin(("tied", "tied_once"))
-        yield Measure(name="tied_share", share=True, values=if_any(read, where(judged, tied)))
-        yield Measure(name="refused_share", share=True, values=if_any(read, where(judged, outcome.eq("refused"))))
+        yield Measure(name="tied_share", share=True, values=keep_if_any(read, where(judged, tied)))
+        yield Measure(name="refused_share", share=True, values=keep_if_any(read, where(judged, outcome.eq("refused"))))
         if "right_is_own" in results:
             right = (results["result"].eq("A") * 1.0 + results["swapped_result"].eq("B")) / 2
             for name, own in (("accuracy_where_own", True), ("accuracy_where_anothers", False)):
-                values = if_any(read, where(judged & results["right_is_own"].eq(own), right))
+                values = keep_if_any(read, where(judged & results["right_is_own"].eq(own), right))
                 yield Measure(name=name, values=values, bounds=(0, 1))
 
 
-def preferences(results: pd.DataFrame) -> Mapping[str, float]:
-    """Return two-sided exact p values of a judge that is swayed by length, or by who wrote an answer.
+def compute_preference_tests(results: pd.DataFrame) -> Mapping[str, float]:
+    """Return two-sided exact p values for "length sways the judge" and "the author sways the judge".
 
     Fisher's exact test of the pairs with the same choice in both orders: is the better answer chosen as often where it
     is the longer one (the judge's own) as where it is not? The position cannot have decided these. It takes pairs as
@@ -199,13 +199,13 @@ def preferences(results: pd.DataFrame) -> Mapping[str, float]:
     return figures
 
 
-def _calls_tie(cases: pd.DataFrame) -> bool:
-    """Return whether a reply to a case calls a tie."""
+def _is_tie_reply(cases: pd.DataFrame) -> bool:
+    """Return whether any reply to these cases calls a tie."""
     return any(bool(cases[name].eq("tie").any()) for name in ("result", "swapped_result") if name in cases)
 
 
-def _habits(results: pd.DataFrame) -> Mapping[str, float] | None:
-    """Return the share of A, of B and of ties among the verdicts on cases in both orders; None without a verdict."""
+def _compute_habits(results: pd.DataFrame) -> Mapping[str, float] | None:
+    """Return the shares of A, B and ties among the verdicts in both orders; None without a verdict."""
     if not {"result", "swapped_result"} <= set(results.columns):
         return None
     cases = results[~results["control"].to_numpy(dtype=bool)]
@@ -216,8 +216,8 @@ def _habits(results: pd.DataFrame) -> Mapping[str, float] | None:
     return {name: counts[name] / total for name in JudgeFigures.choices_read} if total else None
 
 
-class Verdicts:
-    """Counts of the pairs by their two verdicts, and tables of what these follow and of what may sway the judge."""
+class VerdictCounts:
+    """Counts of the pairs by their two verdicts, for the panels of the judge's card."""
 
     def __init__(self) -> None:
         self._verdicts: Counter[tuple[str, str]] = Counter()
@@ -225,7 +225,7 @@ class Verdicts:
         self._labels: Counter[str] = Counter()
 
     def add(self, rows: pd.DataFrame) -> None:
-        """Count the pairs that were scored; those in error have no second result."""
+        """Count the scored pairs; pairs in error have no second result."""
         scored = rows[rows["swapped_result"].notna() & rows["outcome"].notna()]
         self._outcomes.update(scored["outcome"])
         read = scored[scored["outcome"].isin(VERDICTS)]
@@ -233,7 +233,7 @@ class Verdicts:
         self._labels.update(scored["preferred"].fillna("none") if "preferred" in scored else ())
 
     def panels(self, outcome: Outcome) -> Sequence[Panel]:
-        """Return the grid of verdicts and the tables; none where no pair was scored."""
+        """Return the grid of verdicts and the tables; empty if no pair was scored."""
         if not self._outcomes:
             return []
         sheets = (
@@ -242,14 +242,14 @@ class Verdicts:
         )
         tables = []
         for caption, over, words in sheets:
-            known = {text: figure_quantity(outcome, name) for name, text in words.items()}
+            known = {text: get_quantity(outcome, name) for name, text in words.items()}
             rows = tuple((text, (quantity,)) for text, quantity in known.items() if quantity is not None)
             header = (over, "share (95 %)")
             tables.append(Sheet(caption=caption, header=header, rows=rows, figures=frozenset(words)))
-        return [self._grid(), *(table for table in tables if table.rows)]
+        return [self._make_grid(), *(table for table in tables if table.rows)]
 
-    def _grid(self) -> Grid:
-        """Return the grid of both verdicts, with a row and a column for ties where there is one."""
+    def _make_grid(self) -> Grid:
+        """Return the grid of both verdicts, with a row and a column for ties if there are any."""
         all_ranked = set(self._labels) == {"better"}
         first, second = ("right", "wrong") if all_ranked else ("first answer", "second answer")
         ties = ("tie",) if any("tie" in pair for pair in self._verdicts) else ()
@@ -268,21 +268,21 @@ class Verdicts:
                 (Heading(name=f"original: {name}", note=notes[name][0]), tuple(cell(name, other) for other in columns))
                 for name in rows
             ),
-            sentence=self._sentence(all_ranked=all_ranked),
-            note=self._note(),
+            sentence=self._describe(all_ranked=all_ranked),
+            note=self._describe_rest(),
             figures=frozenset({*VERDICTS, "refused", "unparsed"}),
         )
 
-    def _sentence(self, *, all_ranked: bool) -> str:
-        """Return what the judge does most; with pairs without a better answer, whether it is right is left out."""
+    def _describe(self, *, all_ranked: bool) -> str:
+        """Return a sentence on what the judge does most; without "right" if some pairs have no better answer."""
         counts, sentences = {name: self._outcomes[name] for name in SENTENCES}, dict(SENTENCES)
         if not all_ranked:
             counts["AB"] += counts.pop("BA")
             sentences = {name: SAME_ANSWER if name == "AB" else sentences[name] for name in counts}
-        return pattern(counts, sentences, without_choice=self._outcomes["refused"] + self._outcomes["unparsed"])
+        return state_pattern(counts, sentences, without_choice=self._outcomes["refused"] + self._outcomes["unparsed"])
 
-    def _note(self) -> str:
-        """Return the counts of what the grid leaves out, and which pairs count for what."""
+    def _describe_rest(self) -> str:
+        """Return sentences on the pairs that the grid leaves out, and on pairs without a label."""
         names = {"refused": "Refused", "unparsed": "Unreadable"}
         note = [f"{words}: {self._outcomes[name]:,}." for name, words in names.items()]
         pairs, without = sum(self._labels.values()), self._labels["none"]

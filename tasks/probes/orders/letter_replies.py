@@ -1,4 +1,4 @@
-"""Reads whether a reply chooses A or B: by letter, statement, repeated text, embedding or reader model."""
+"""Read whether a reply chooses A or B: by letter, statement, repeated text, embedding or reader model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from contrapose.tasks.language.replies.options import CONTRADICTORY
 from contrapose.tasks.language.replies.spoken import Chosen, Step, read_final_choice, unparsed_choice, without_listing
 from contrapose.tasks.language.replies.text import REPLIES, canonical, sentences, window
 from contrapose.tasks.probes.base import Embed
-from contrapose.tasks.probes.reader_questions import answered
+from contrapose.tasks.probes.reader_questions import read_reader_answer
 
 Letter = Literal["A", "B"]
 NONE_FOUND = "no choice found"
@@ -51,7 +51,7 @@ _LABEL = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LetterChoice:
-    """A choice of a reply, and what decided."""
+    """The choice of a reply between A and B, and the step that read it."""
 
     choice: Letter | None
     """A or B; None when the reply chooses neither."""
@@ -72,18 +72,18 @@ def read_choice(
     similarity_threshold: float = 0.85,
     margin: float = 0.05,
 ) -> LetterChoice:
-    """Read the choice between A and B out of a model's reply.
+    """Read the choice between A and B from a model's reply.
 
     The steps, in order: an exact letter; a statement such as "The answer is B."; one of the two sentences restated;
     the nearer sentence by embedding, at a cosine of `similarity_threshold` and with this lead; unparsed. Without
     options the last two are left out. Beyond 5,000 characters only the first 4,000 and the last 1,000 are read.
     """
     read = read_words(reply, option_a=option_a, option_b=option_b)
-    if embed is None or not option_a or not option_b or not needs_meaning(read):
+    if embed is None or not option_a or not option_b or not is_left_to_embeddings(read):
         return read
     vectors = embed([window(reply), option_a, option_b])
     cosines = [float(vectors[0] @ vectors[1]), float(vectors[0] @ vectors[2])]
-    return nearer(cosines, similarity_threshold=similarity_threshold, margin=margin)
+    return choose_nearer(cosines, similarity_threshold=similarity_threshold, margin=margin)
 
 
 def read_words(
@@ -94,28 +94,28 @@ def read_words(
     one_is_right: bool = True,
     cut_off: bool = False,
 ) -> LetterChoice:
-    """Read the choice by the first three steps, which need no embeddings; if `cut_off`, only a final answer counts."""
+    """Read the choice by the three steps without embeddings; if `cut_off`, only a final answer counts."""
     seen = window(reply)
     options = (option_a, option_b) if option_a and option_b else None
     if options:
         seen = without_listing(seen, ("A", "B"), options)
 
     def read(text: str) -> Chosen:
-        return _read(text, options, one_is_right)
+        return _read_unmarked(text, options, one_is_right)
 
-    chosen = read_final_choice(seen, read, held=_verdict_place, count=2)
+    chosen = read_final_choice(seen, read, held=_parse_marked_verdict, count=2)
     chosen = keep_if_final(chosen, seen, read, cut_off=cut_off)
     choice: Letter | None = None if chosen.index is None else "B" if chosen.index else "A"
     return LetterChoice(choice=choice, step=chosen.step, reason=chosen.reason, tie=chosen.tie)
 
 
-def needs_meaning(read: LetterChoice | Chosen) -> bool:
-    """Return whether embeddings may decide: for short replies in other words that decline nothing, name no letter."""
+def is_left_to_embeddings(read: LetterChoice | Chosen) -> bool:
+    """Return whether embeddings may decide: the reply is short, names no letter and does not decline."""
     return read.step == "unparsed" and read.reason == NONE_FOUND
 
 
-def nearer(cosines: Sequence[float], *, similarity_threshold: float, margin: float) -> LetterChoice:
-    """Choose by the cosines of a reply to sentences A and B; ties, near ties and distant replies stay unparsed."""
+def choose_nearer(cosines: Sequence[float], *, similarity_threshold: float, margin: float) -> LetterChoice:
+    """Choose A or B by the larger cosine to the reply; ties, near ties and distant replies stay unparsed."""
     a, b = cosines
     known = math.isfinite(a) and math.isfinite(b)
     if not known or a == b or max(a, b) < similarity_threshold or abs(a - b) < margin:
@@ -123,17 +123,17 @@ def nearer(cosines: Sequence[float], *, similarity_threshold: float, margin: flo
     return LetterChoice(choice="A" if a > b else "B", step="embedding", reason=f"cosine {a:.3f} to A, {b:.3f} to B")
 
 
-def read_answer(answer: str | None, options: Sequence[str]) -> LetterChoice | None:
-    """Return what a model that was asked back says the reply chooses; None where it said nothing readable."""
-    letter = answered(answer, options)
+def convert_reader_answer(answer: str | None, options: Sequence[str]) -> LetterChoice | None:
+    """Return the choice that the reader model reports; None if its answer is unreadable."""
+    letter = read_reader_answer(answer, options)
     if letter is None:
         return None
     choice: Letter | None = None if letter == "none" else "A" if letter == "A" else "B"
     return LetterChoice(choice=choice, step="asked", reason=f"the reader model says {letter}")
 
 
-def _verdict_place(verdict: str) -> int | None:
-    """Return 0 for A, 1 for B, 2 for neither; None for what is no verdict about them."""
+def _parse_marked_verdict(verdict: str) -> int | None:
+    """Parse a marked verdict: 0 for A, 1 for B, 2 for neither; None if it is not a verdict."""
     if over := _OVER.fullmatch(verdict):
         better = over[1] if over[2].startswith(">") else over[3] if over[2].startswith("<") else "C"
         return "ABC".index(better.upper())
@@ -143,8 +143,8 @@ def _verdict_place(verdict: str) -> int | None:
     return "AB".index(named["letter"].upper()) if named and not named["better"] else None
 
 
-def _read(seen: str, options: tuple[str, str] | None, one_is_right: bool) -> Chosen:
-    """Read what is stated without marks and turns."""
+def _read_unmarked(seen: str, options: tuple[str, str] | None, one_is_right: bool) -> Chosen:
+    """Read a text whose marks, such as `[[A]]`, and changes of mind are already handled."""
     read = _read_statement(seen, one_is_right)
     if read.step != "letter" and is_tie(seen):
         return unparsed_choice("both", tie=True)
@@ -167,8 +167,8 @@ def _read(seen: str, options: tuple[str, str] | None, one_is_right: bool) -> Cho
         return read
     if (named := _read_labelled(seen, options, one_is_right)).index is not None:
         return named
-    read = repeated or (_read_quoted(seen, options) if needs_meaning(read) else read)
-    if not needs_meaning(read):
+    read = repeated or (_read_quoted(seen, options) if is_left_to_embeddings(read) else read)
+    if not is_left_to_embeddings(read):
         return read
     # An explanation speaks of both sentences, and so its embedding is near the one that it speaks of more.
     is_short = len(seen) <= 2 * max(map(len, options)) + ROOM and len(list(sentences(seen))) <= 2
@@ -177,7 +177,7 @@ def _read(seen: str, options: tuple[str, str] | None, one_is_right: bool) -> Cho
 
 @lru_cache(maxsize=REPLIES)
 def _read_statement(seen: str, one_is_right: bool) -> Chosen:
-    """Read what the window of a reply says by itself: the first two steps."""
+    """Read the letter or the statement in a reply, without the options: the first two steps."""
     if not re.search(r"\w", seen):
         return unparsed_choice("empty")
     if alone := _LETTER_ALONE.fullmatch(unicodedata.normalize("NFKC", seen)):
@@ -189,12 +189,12 @@ def _read_statement(seen: str, one_is_right: bool) -> Chosen:
 
 
 def _read_restated(reply: str, options: tuple[str, str]) -> Chosen | None:
-    """Return the sentence that the reply repeats word for word, with or without a label before it."""
+    """Return the choice of the option that the reply repeats word for word, with or without its label; else None."""
     if len(reply) > 2 * max(map(len, options)) + 200:
         return None
     label = _LABEL.match(reply)
-    bodies = {_words_of(reply), _words_of(reply[label.end() :] if label else reply)}
-    places = [place for place, text in enumerate(options) if _words_of(text) in bodies]
+    bodies = {_strip_punctuation(reply), _strip_punctuation(reply[label.end() :] if label else reply)}
+    places = [place for place, text in enumerate(options) if _strip_punctuation(text) in bodies]
     if len(places) != 1:
         return None
     letter = "AB"[places[0]]
@@ -204,17 +204,17 @@ def _read_restated(reply: str, options: tuple[str, str]) -> Chosen | None:
 
 
 def _read_labelled(reply: str, options: tuple[str, str], one_is_right: bool) -> Chosen:
-    """Read a reply whose letters stand before their sentences: "B. <sentence B> It cannot be …".
+    """Read a reply with a letter before its sentence: "B. <sentence B> It cannot be …".
 
     A letter before a sentence could be an initial, as in "A. Smith won"; before its own one it is a label, and before
     the other one it names nothing.
     """
     marked = reply
     for letter, text, other in zip("AB", options, reversed(options), strict=True):
-        if other.strip() in marked and _label_before(letter, other.strip()).search(marked):
+        if other.strip() in marked and _compile_label(letter, other.strip()).search(marked):
             return unparsed_choice("contradictory")
         if (own := text.strip().rstrip(".")) in marked:
-            marked = _label_before(letter, own, end=r"[.\"\u201d*]{0,3}").sub(f"({letter}). ", marked)
+            marked = _compile_label(letter, own, end=r"[.\"\u201d*]{0,3}").sub(f"({letter}). ", marked)
     stated = weigh(canonical(marked), one_is_right=one_is_right) if marked != reply else None
     if stated is None or stated.letter is None:
         return unparsed_choice(NONE_FOUND)
@@ -222,14 +222,14 @@ def _read_labelled(reply: str, options: tuple[str, str], one_is_right: bool) -> 
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _label_before(letter: str, sentence: str, *, end: str = "") -> re.Pattern[str]:
-    """Compile a letter before a sentence; that takes longer than to read most replies."""
+def _compile_label(letter: str, sentence: str, *, end: str = "") -> re.Pattern[str]:
+    """Compile a pattern of a letter before a sentence; cached, because compiling is slower than reading a reply."""
     label = rf"(?<![\w'])[(\[*]{{0,3}}{letter}[)\]*]{{0,3}}\s?[.:)]?[*\"\u201c\s]{{1,4}}"
     return re.compile(label + re.escape(sentence) + end)
 
 
 def _read_quoted(reply: str, options: tuple[str, str]) -> Chosen:
-    """Read what the reply says of the one sentence that it quotes, as if the letter stood there."""
+    """Read a reply that quotes exactly one option, as if it named the letter instead."""
     quotes: list[tuple[int, re.Match[str]]] = []
     for place, text in enumerate(options):
         sentence = text.strip().rstrip(".")
@@ -247,14 +247,14 @@ def _read_quoted(reply: str, options: tuple[str, str]) -> Chosen:
     return Chosen(index=place, step="restated", reason=f"chooses sentence {letter} by quoting it")
 
 
-def _words_of(text: str) -> str:
-    """Return letters and digits only, one space between words, without case."""
+def _strip_punctuation(text: str) -> str:
+    """Return a text in lower case without punctuation, with one space between words."""
     return " ".join(re.sub(r"[\W_]+", " ", unicodedata.normalize("NFKC", text).casefold()).split())
 
 
-def likelier_letter(reply: Completion) -> LetterChoice | None:
-    """Return the label with the larger log-likelihood; None when the two are not both finite."""
-    lead = lead_of_a(reply)
+def choose_likelier_letter(reply: Completion) -> LetterChoice | None:
+    """Return the letter with the larger log-likelihood; None if the two are not both finite."""
+    lead = compute_lead_of_a(reply)
     if lead is None:
         return None
     if lead == 0:
@@ -262,8 +262,8 @@ def likelier_letter(reply: Completion) -> LetterChoice | None:
     return LetterChoice(choice="A" if lead > 0 else "B", step="likelihood", reason=f"A leads by {lead:.3f} nats")
 
 
-def lead_of_a(reply: Completion) -> float | None:
-    """Return the log-likelihood of A minus that of B, in nats; None when the two are not both finite."""
+def compute_lead_of_a(reply: Completion) -> float | None:
+    """Return the log-likelihood of A minus that of B, in nats; None if the two are not both finite."""
     loglikelihoods = reply.option_loglikelihoods
     if loglikelihoods is None or len(loglikelihoods) != 2:
         return None
@@ -271,9 +271,9 @@ def lead_of_a(reply: Completion) -> float | None:
     return lead if math.isfinite(lead) else None
 
 
-def debiased_columns(trial: Trial) -> dict[str, float | bool | None]:
+def make_debiased_columns(trial: Trial) -> dict[str, float | bool | None]:
     """Return content s = (m1 + m2)/2 and position b = (m1 - m2)/2, in nats; b is the pull of the letter A."""
-    first, second = lead_of_a(trial.expected), lead_of_a(trial.actual)
+    first, second = compute_lead_of_a(trial.expected), compute_lead_of_a(trial.actual)
     if first is None or second is None:
         return dict.fromkeys(("content_score", "position_score", "debiased_choice_right"))
     # In the swapped order the correct text is B, so its lead is the opposite of A's.

@@ -1,4 +1,4 @@
-"""Figures of two texts in both orders: outcomes, accuracy, position bias, what likelihoods add; and their picture."""
+"""Figures and chart of tests with two texts in both orders: outcomes, accuracy, position bias, likelihoods."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pandas as pd
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.probes import choices
 from contrapose.tasks.probes.base import Column, Measure, Probe
-from contrapose.tasks.probes.known_errors import step_figures
-from contrapose.tasks.probes.panels import Grid, Heading, Panel, PanelShare, Picture, pattern
-from contrapose.tasks.probes.values import if_any, numbers, where
+from contrapose.tasks.probes.known_errors import measure_steps
+from contrapose.tasks.probes.panels import Grid, Heading, Panel, PanelShare, Picture, state_pattern
+from contrapose.tasks.probes.values import keep_if_any, numbers, where
 from contrapose.tasks.statistics.families import discordant
 
 COLUMNS: Mapping[str, Column] = {
@@ -92,7 +92,7 @@ LABELS: Mapping[str, str] = {
 def pride(
     content: np.ndarray, position: np.ndarray, *, calibrating: np.ndarray, accuracy: np.ndarray
 ) -> Sequence[Measure]:
-    """Return PriDe's: what the letters alone are worth to a model, learned from a few pairs, taken out of the others.
+    """Return the measures of PriDe, which learns a model's preference for a letter from a few pairs and removes it.
 
     Source: C. Zheng, H. Zhou, F. Meng, J. Zhou, M. Huang, Large Language Models Are Not Robust Multiple Choice
     Selectors, ICLR 2024 (arXiv 2309.03882). The paper asks the calibrating pairs in both orders and the others in one.
@@ -120,8 +120,8 @@ def pride(
     ]
 
 
-class Positions:
-    """Counts of the pairs of orders by their outcome."""
+class OutcomeCounts:
+    """Counts of the pairs by their outcome in both orders."""
 
     def __init__(self, sentences: Mapping[str, str], unpaired: Sequence[str]) -> None:
         self._sentences, self._unpaired = sentences, unpaired
@@ -132,7 +132,7 @@ class Positions:
         self._outcomes.update(rows.loc[rows["swapped_result"].notna(), "outcome"].dropna())
 
     def panels(self, outcome: Outcome) -> Sequence[Panel]:
-        """The grid of the four outcomes; none where no pair was scored."""
+        """Return the grid of the four outcomes; empty if no pair was scored."""
         if not self._outcomes:
             return []
         counts = {pair: self._outcomes[pair] for pair in self._sentences}
@@ -147,7 +147,7 @@ class Positions:
                     (Heading(name="original: A", note="right"), (cell["AB"], cell["AA"])),
                     (Heading(name="original: B", note="wrong"), (cell["BB"], cell["BA"])),
                 ),
-                sentence=pattern(counts, self._sentences, without_choice=sum(others.values())),
+                sentence=state_pattern(counts, self._sentences, without_choice=sum(others.values())),
                 note=" ".join(f"{name.capitalize()}: {count:,}." for name, count in others.items()),
                 figures=frozenset({*counts, *others}),
             )
@@ -155,7 +155,7 @@ class Positions:
 
 
 class TwoOrderFigures(Probe):
-    """Figures of a test that shows two texts in both orders, and its picture."""
+    """Figures and chart of a test that shows two texts in both orders."""
 
     columns: ClassVar[Mapping[str, Column]] = COLUMNS
     explanations: ClassVar[Mapping[str, str]] = EXPLANATIONS
@@ -176,7 +176,7 @@ class TwoOrderFigures(Probe):
     """What a model does that has this outcome, to follow `always`; in the order of the grid."""
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
-        """Count the outcomes, and how the choices were read; rows without one (errors, unscored) are left out.
+        """Return counts of the outcomes, and of how choices were read; rows without an outcome are left out.
 
         `position_bias_p` is McNemar's exact test of the pairs in which the position decided, two-sided, and takes pairs
         as independent; it is missing where there are none.
@@ -190,10 +190,10 @@ class TwoOrderFigures(Probe):
             return dict.fromkeys(counts)
         first, second = counts["AA"], counts["BB"]
         bias = {"position_bias_p": discordant(first, second).p} if first + second else {}
-        return {**counts, **bias, **step_figures((judged["result_step"], judged["swapped_step"]))}
+        return {**counts, **bias, **measure_steps((judged["result_step"], judged["swapped_step"]))}
 
     def position_lean(self, results: pd.DataFrame) -> np.ndarray | None:
-        """Return (rows,): P(first) - P(second) over both orders, in which the content cancels; a tie is neither.
+        """Return (rows,): P(first) - P(second) over both orders, where the content cancels out; a tie counts 0.
 
         NaN where a reply names no choice.
         """
@@ -204,11 +204,11 @@ class TwoOrderFigures(Probe):
         return np.asarray((first + second) / 2)
 
     def picture(self) -> Picture:
-        """Return the grid of choices in both orders."""
-        return Positions(self.sentences, self.unpaired)
+        """Return a counter for the grid of choices in both orders."""
+        return OutcomeCounts(self.sentences, self.unpaired)
 
     def measures(self, results: pd.DataFrame) -> Iterator[Measure]:
-        """Yield means over pairs: an unread reply is not right, and in `debiased_accuracy` a tie counts half.
+        """Yield means over pairs; an unread reply is not right, and in `debiased_accuracy` a tie counts half.
 
         So it does in the area under a ROC curve; low precision makes ties common.
         """
@@ -218,15 +218,15 @@ class TwoOrderFigures(Probe):
         judged, parsed = outcome.notna(), outcome.isin(PAIRS)
         first, second = (results[name].isin(self.choices_read) for name in ("result", "swapped_result"))
         right = where(judged, results["result"] == "A"), where(judged, results["swapped_result"] == "B")
-        accuracy = if_any(judged & (first | second), (right[0] + right[1]) / 2)
+        accuracy = keep_if_any(judged & (first | second), (right[0] + right[1]) / 2)
         yield Measure(name="accuracy", values=accuracy, bounds=(0, 1))
         if "right_is_longer" in results:
             # Who prefers length is better where the right one is longer.
             for name, longer in (("accuracy_where_longer", True), ("accuracy_where_shorter", False)):
                 values = np.where(results["right_is_longer"].eq(longer), accuracy, np.nan)
                 yield Measure(name=name, values=values, bounds=(0, 1))
-        yield Measure(name="accuracy_original", share=True, values=if_any(judged & first, right[0]))
-        yield Measure(name="accuracy_swapped", share=True, values=if_any(judged & second, right[1]))
+        yield Measure(name="accuracy_original", share=True, values=keep_if_any(judged & first, right[0]))
+        yield Measure(name="accuracy_swapped", share=True, values=keep_if_any(judged & second, right[1]))
         for name, outcomes in ABILITY_AND_BIAS.items():
             yield Measure(name=name, share=True, values=where(parsed, outcome.isin(outcomes)))
         index = where(parsed, ((outcome == "AA") * 1 - (outcome == "BB")) / 2)
@@ -242,4 +242,4 @@ class TwoOrderFigures(Probe):
         known = np.where(control, passed.notna(), first | second)
         changed = np.where(control, passed.eq(False), outcome.isin(self.order_decides) | (first != second))
         yield Measure(name="choice_changed", share=True, values=where(known, changed), net="net_order_sensitivity")
-        yield from choices.reading_measures(results)
+        yield from choices.yield_reading_measures(results)

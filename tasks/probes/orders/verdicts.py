@@ -1,4 +1,4 @@
-"""How a judge is asked which of two answers is better, and how its verdict is read: by labels, a pattern or words."""
+"""Ask a judge which of two answers is better, and read its verdict: by labels, a pattern or words."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from contrapose.tasks.language.replies.refusals import reply_kind
 from contrapose.tasks.language.replies.spoken import TURN, Step, is_supposed, spoken_text
 from contrapose.tasks.language.replies.verdict_words import named_verdict
 from contrapose.tasks.probes.orders.letter_replies import Letter, LetterChoice, read_words
-from contrapose.tasks.probes.orders.two_orders import PairSettings, TwoOrders, verdict_of
-from contrapose.tasks.probes.own_prompt import LAST, READ_SECONDS, OwnLabels, check_distinct, field_in, find_labels
-from contrapose.tasks.probes.reader_questions import declines
+from contrapose.tasks.probes.orders.two_orders import PairSettings, TwoOrders, name_choice
+from contrapose.tasks.probes.own_prompt import LAST, READ_SECONDS, OwnLabels, check_distinct, find_labels, read_field
+from contrapose.tasks.probes.reader_questions import is_declining
 
 SIDES: Mapping[str, Letter] = {"first": "A", "second": "B"}
 GROUPS = frozenset(("first", "second", "tie"))
@@ -35,8 +35,8 @@ SHOWN = 40
 """Characters of a label that a reason repeats."""
 
 
-class Mark(NamedTuple):
-    """A place of a reply that names a verdict."""
+class VerdictMark(NamedTuple):
+    """A place in a reply that names a verdict."""
 
     start: int
     end: int
@@ -48,7 +48,7 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictLabels:
-    """How replies name a verdict: by labels, found by a pattern, in a field of JSON, or as words of their own."""
+    """The labels of verdicts, and how they are found in a reply: by pattern, in a JSON field, or as separate words."""
 
     labels: Mapping[str, Verdict]
     """What each label means."""
@@ -60,7 +60,7 @@ class VerdictLabels:
     """Path of the field of JSON that holds the label; then there is no pattern."""
 
     def check(self) -> None:
-        """Raise ValueError where labels, pattern or field cannot be read in a reply."""
+        """Raise ValueError if labels, pattern or field cannot work."""
         import regex
 
         if not self.usual and not {"first", "second"} <= set(self.labels.values()):
@@ -71,7 +71,7 @@ class VerdictLabels:
             names = self._groups
         except regex.error as error:
             raise ValueError(f"{error.msg}; expected a regular expression") from error
-        if self.pattern is not None and not ends_in_time(self.pattern):
+        if self.pattern is not None and not is_fast_pattern(self.pattern):
             raise ValueError("a pattern that takes too long on some texts; expected no repetition within a repetition")
         if not names & GROUPS or self.field is not None:
             plain.check()
@@ -84,18 +84,18 @@ class VerdictLabels:
 
     @property
     def _groups(self) -> set[str]:
-        """Return the names of the pattern's groups."""
+        """Return the names of the groups in the pattern."""
         import regex
 
         return set(regex.compile(self.pattern).groupindex) if self.pattern else set()
 
     @property
     def has_tie(self) -> bool:
-        """Return whether a reply may name a tie."""
+        """Return whether a reply can name a tie."""
         return "tie" in (self._groups & GROUPS or {*self.labels.values(), *(("tie",) if self.usual else ())})
 
     def read(self, reply: str, *, cut_off: bool = False) -> LetterChoice:
-        """Return the verdict that a reply names, or why it names none.
+        """Return the verdict that a reply names, or the reason why it names none.
 
         Thoughts name nothing. Where several places name different verdicts, those that are only supposed or denied, or
         taken back later ("Wait, …"), do not count; what still differs contradicts itself. Without a pattern or a
@@ -107,22 +107,22 @@ class VerdictLabels:
             return named
         parts = [self._read_spoken(part) for part in opening_and_end(said)]
         is_held = any((part.choice, part.tie) == (named.choice, named.tie) for part in parts)
-        return named if is_held else _unread(CUT_OFF)
+        return named if is_held else _make_unread(CUT_OFF)
 
     def _read_spoken(self, said: str) -> LetterChoice:
-        """Return the verdict that a text without thoughts names, or why it names none."""
+        """Return the verdict that a text without the model's reasoning names, or the reason why it names none."""
         try:
-            marks = list(self._marks(said))
+            marks = list(self._yield_marks(said))
         except TimeoutError:
-            return _unread(f"the pattern takes longer than {READ_SECONDS:g} second on this reply")
-        return settle(said, marks) if marks else _unread("no label is named")
+            return _make_unread(f"the pattern takes longer than {READ_SECONDS:g} second on this reply")
+        return choose_final_mark(said, marks) if marks else _make_unread("no label is named")
 
-    def _marks(self, said: str) -> Iterator[Mark]:
-        """Yield the places that name a verdict; raise TimeoutError where the pattern takes too long."""
+    def _yield_marks(self, said: str) -> Iterator[VerdictMark]:
+        """Yield the places that name a verdict; raise TimeoutError if the pattern takes too long."""
         if self.field is not None:
-            held = field_in(said, self.field)
+            held = read_field(said, self.field)
             if held is not None:
-                yield Mark(0, len(said), held.strip(), self.meaning(held))
+                yield VerdictMark(0, len(said), held.strip(), self.find_meaning(held))
             return
         for match in find_labels(said, self.labels, self.pattern, start=max(0, len(said) - LAST)):
             groups = {name: text for name, text in match.groupdict().items() if name in GROUPS}
@@ -131,19 +131,19 @@ class VerdictLabels:
                 name = next((text for text in groups.values() if text), "")
             else:
                 name = (match[1] or "").strip()
-                side = self.meaning(name)
+                side = self.find_meaning(name)
             if name:
-                yield Mark(match.start(), match.end(), name, side)
+                yield VerdictMark(match.start(), match.end(), name, side)
 
-    def meaning(self, label: str) -> Verdict | None:
-        """Return what a label means; None where it is none."""
+    def find_meaning(self, label: str) -> Verdict | None:
+        """Return the verdict that a label means; None if it is not a label."""
         own = {name.strip().casefold(): verdict for name, verdict in self.labels.items()}
         return own.get(label.strip().casefold()) or (named_verdict(label) if self.usual else None)
 
 
 @lru_cache(maxsize=32)
-def ends_in_time(pattern: str) -> bool:
-    """Return whether a pattern is through with each of a few repetitive texts in `CHECK_SECONDS` of computing time."""
+def is_fast_pattern(pattern: str) -> bool:
+    """Return whether a pattern finishes on each of a few repetitive texts within `CHECK_SECONDS`."""
     import regex
 
     try:
@@ -154,8 +154,8 @@ def ends_in_time(pattern: str) -> bool:
     return True
 
 
-def settle(said: str, marks: Sequence[Mark]) -> LetterChoice:
-    """Return what the marks of a reply come to: the last one, unless an earlier one that remains says otherwise."""
+def choose_final_mark(said: str, marks: Sequence[VerdictMark]) -> LetterChoice:
+    """Return the verdict of the last mark, or an unread choice if an earlier mark that still holds contradicts it."""
     last = marks[-1]
     if len({mark.verdict or mark.name for mark in marks}) > 1:
         turns = [turn.start() for turn in TURN.finditer(said, 0, last.end)]
@@ -164,14 +164,14 @@ def settle(said: str, marks: Sequence[Mark]) -> LetterChoice:
         remaining = held if last in held else marks
         if len({mark.verdict or mark.name for mark in remaining}) > 1:
             names = dict.fromkeys(mark.name[:SHOWN] for mark in remaining)
-            return _unread(f"names {' and '.join(names)}")
+            return _make_unread(f"names {' and '.join(names)}")
     if last.verdict is None:
-        return _unread(f"names {last.name[:SHOWN]!r}, which is no label")
-    return _chosen(last.verdict, step="label", reason=f"names {last.name[:SHOWN]}")
+        return _make_unread(f"names {last.name[:SHOWN]!r}, which is no label")
+    return _make_choice(last.verdict, step="label", reason=f"names {last.name[:SHOWN]}")
 
 
 def read_verdict(reply: str, options: Sequence[str], *, tie: str | None = None, cut_off: bool = False) -> LetterChoice:
-    """Read a verdict by the built-in rules: what chooses a letter, then marks and words for a tie, then usual words.
+    """Read a verdict by the built-in rules: first a letter, then marks and words for a tie, then the usual words.
 
     `tie` is the label of a tie that the prompt offers. Of a long explanation that only mentions both, nothing is known.
     A reply that was `cut_off` calls a tie only by a mark, or by nothing else.
@@ -180,25 +180,25 @@ def read_verdict(reply: str, options: Sequence[str], *, tie: str | None = None, 
     read = read_words(reply, option_a=first, option_b=second, one_is_right=False, cut_off=cut_off)
     if read.choice is not None:
         return read
-    is_plain = read.reason in ("both", "neither") and declines(reply, read.reason) and not _HEDGES.search(reply)
+    is_plain = read.reason in ("both", "neither") and is_declining(reply, read.reason) and not _HEDGES.search(reply)
     if (read.tie or is_plain) and not cut_off:
-        return _chosen("tie", step="pattern", reason="calls a tie")
+        return _make_choice("tie", step="pattern", reason="calls a tie")
     said = spoken_text(reply)
     if read.reason == "contradictory" or TURN.search(said, said.rfind("]]") + 2 if "]]" in said else 0):
         return read
     known = VerdictLabels(labels={} if tie is None else {tie: "tie"}, usual=True, pattern=BRACKETS)
-    if (whole := known.meaning(said)) is not None:
-        return _chosen(whole, step="pattern", reason="the verdict alone")
+    if (whole := known.find_meaning(said)) is not None:
+        return _make_choice(whole, step="pattern", reason="the verdict alone")
     marked = known.read(reply)
     return replace(marked, step="pattern") if marked.step == "label" else read
 
 
-def _chosen(verdict: Verdict, *, step: Step, reason: str) -> LetterChoice:
-    """Return a verdict as the choice of a letter, or of none in a tie."""
+def _make_choice(verdict: Verdict, *, step: Step, reason: str) -> LetterChoice:
+    """Return a verdict as a choice of a letter; a tie has no letter."""
     return LetterChoice(choice=SIDES.get(verdict), step=step, reason=reason, tie=verdict == "tie")
 
 
-def _unread(reason: str) -> LetterChoice:
+def _make_unread(reason: str) -> LetterChoice:
     return LetterChoice(choice=None, step="unparsed", reason=reason)
 
 
@@ -214,7 +214,7 @@ ALONE: tuple[str, ...] = (
 
 
 class VerdictSettings(PairSettings):
-    """Settings of a prompt that shows a judge two answers, and of how its verdict is read."""
+    """Settings of a prompt that shows two answers to a judge, and of how its verdict is read."""
 
     variables: ClassVar[tuple[str, ...]] = ("instruction", "reference", "tie", *PairSettings.variables)
     built_in: ClassVar[str] = "judge_order"
@@ -260,14 +260,14 @@ class VerdictSettings(PairSettings):
 
     @property
     def meanings(self) -> Mapping[str, Verdict]:
-        """Return what each label means; empty where the usual words do."""
+        """Return the meaning of each label; empty if only the usual words are used."""
         own = self.labels
         named = own if isinstance(own, Mapping) else dict(zip(own or (), LETTERS.values(), strict=False))
         return {**named, **({} if self.tie is None else {self.tie: "tie"})}
 
     @property
     def verdicts(self) -> VerdictLabels | None:
-        """Return the labels by which replies are read; None where the built-in rules read letters and ties."""
+        """Return the labels by which replies are read; None if the built-in rules read letters and ties."""
         meanings = self.meanings
         is_found = self.pattern is not None or self.answer_field is not None
         if not is_found and {label: side for label, side in meanings.items() if side != "tie"} in ({}, LETTERS):
@@ -277,35 +277,35 @@ class VerdictSettings(PairSettings):
 
     @property
     def labels_are_own(self) -> bool:
-        """Return whether replies are read by labels, and not as letters."""
+        """Return whether replies are read by labels instead of letters."""
         return self.verdicts is not None
 
     @property
     def tie_label(self) -> str | None:
-        """Return the label of a tie that a prompt offers; None where it offers none."""
+        """Return the label of a tie; None if the prompt offers no tie."""
         return next((label for label, side in self.meanings.items() if side == "tie"), None)
 
     @property
     def takes_tie(self) -> bool:
-        """Return whether the judge is known to be offered a tie."""
+        """Return whether the settings show that the judge may call a tie."""
         return self.verdicts.has_tie if self.verdicts is not None else self.tie_label is not None
 
     def by_likelihood(self, likelihoods: Likelihoods) -> bool:
-        """Return whether letters are compared by likelihood: those of a tie have none."""
+        """Return whether letters are compared by likelihood; never if the judge may call a tie."""
         return super().by_likelihood(likelihoods) and not self.takes_tie
 
     def read_in_words(self, reply: str, options: Sequence[str], *, cut_off: bool = False) -> LetterChoice:
-        """Read a reply by the built-in rules, which know a tie."""
+        """Read a reply by the built-in rules, including ties."""
         return read_verdict(reply, options, tie=self.tie_label, cut_off=cut_off)
 
     def read_by_rules(self, reply: str, options: Sequence[str], *, cut_off: bool = False) -> LetterChoice:
-        """Read a reply by the labels of the prompt, else by the built-in rules."""
+        """Read a reply by the labels of the prompt, or by the built-in rules if there are none."""
         own = self.verdicts
         return self.read_in_words(reply, options, cut_off=cut_off) if own is None else own.read(reply, cut_off=cut_off)
 
 
-class AsksJudge(TwoOrders):
-    """A test that asks a judge which of two answers is better."""
+class JudgeProbe(TwoOrders):
+    """Base class of tests that ask a judge which of two answers is better."""
 
     category: ClassVar[str] = "judging"
     sample_type: ClassVar[type[AnswerPair]] = AnswerPair
@@ -321,23 +321,23 @@ class AsksJudge(TwoOrders):
     )
 
     def questions(self, sample: AnswerPair) -> tuple[str, ...]:
-        """Return the question about a pair, and others that mean the same; answers may have no instruction."""
+        """Return the question about a pair, and others with the same meaning; `ALONE` if there is no instruction."""
         return super().questions(sample) if sample.instruction is not None else ALONE
 
     def prompt_values(self, settings: VerdictSettings) -> Mapping[str, str]:
-        """Return the label of a tie, for a prompt that offers one."""
+        """Return the label of a tie as a value for the prompt; empty if it offers no tie."""
         return {} if settings.tie_label is None else {"tie": settings.tie_label}
 
 
-def kind_of_reply(reply: Completion, choice: LetterChoice) -> Said:
-    """Return what a reply says, as it was read.
+def classify_reply(reply: Completion, choice: LetterChoice) -> Said:
+    """Return the kind of a reply: choice, tie, refusal, empty or unread.
 
     Only what is plain is no choice for certain: of a long explanation without one that can be read, nothing is known.
     """
     text, reason = reply.text or "", choice.reason
-    if verdict_of(choice) is not None:
+    if name_choice(choice) is not None:
         return "tie" if choice.tie else "choice"
     kind = reply_kind(text)
     if kind == "answer":
-        return "refusal" if reason == "refusal" and declines(text, reason) else "unread"
+        return "refusal" if reason == "refusal" and is_declining(text, reason) else "unread"
     return kind

@@ -1,4 +1,4 @@
-"""A relation of the user's own: two texts from the data or from a function, and what the answer should do."""
+"""Tests that you define: two texts from your data or function, and how the answer should behave."""
 
 from contrapose.tasks.probes.relation.probe import Relation
 from contrapose.tasks.probes.relation.settings import Becomes, RelationSettings

@@ -1,4 +1,4 @@
-"""Scores of a relation by known answers, and by a function of the user's own."""
+"""Score your own tests by known answers, or by your function."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from contrapose.tasks.core.records import Case, Score, Trial
 from contrapose.tasks.core.user_functions import find_function
 from contrapose.tasks.probes.answers.scores import (
     Columns,
-    Reading,
-    choice_columns,
-    gives_right_answer,
-    readings,
-    right_columns,
+    ReadTrial,
+    interpret_trials,
+    is_right_reply,
+    make_choice_columns,
+    make_right_columns,
 )
 from contrapose.tasks.probes.answers.settings import Band
 from contrapose.tasks.probes.base import Embed, unscored_score
@@ -34,29 +34,30 @@ _TRUTH = re.compile(
 """A yes or no that stands for itself: the first word of a reply, or one that ends a clause which it begins."""
 
 
-def judge_by_answers(trials: Sequence[Trial], settings: RelationSettings, *, embed: Embed) -> list[Score]:
-    """Score trials by which answers are right; a control passes where the answer stays."""
+def score_by_answers(trials: Sequence[Trial], settings: RelationSettings, *, embed: Embed) -> list[Score]:
+    """Score trials by known right answers; a control passes if the answer stays."""
     return [
-        _judge_answers(reading, settings.expectation) for reading in readings(trials, embed, own=settings.own_labels)
+        _score_answers(reading, settings.expectation)
+        for reading in interpret_trials(trials, embed, own=settings.own_labels)
     ]
 
 
-def _judge_answers(reading: Reading, expectation: Expectation) -> Score:
+def _score_answers(reading: ReadTrial, expectation: Expectation) -> Score:
     case, index = reading.trial.case, None if reading.before is None else reading.before.index
-    before, after = is_right(case, reading.trial.expected.text, index), _right_after(reading)
+    before, after = is_right(case, reading.trial.expected.text, index), _is_right_after(reading)
     changed = _has_changed(reading, before, after)
     if case.control:
-        return _score(reading, before, after, passed=None if changed is None else not changed, changed=changed)
+        return _score_case(reading, before, after, passed=None if changed is None else not changed, changed=changed)
     lost = None if before is None and after is None else before is not False and after is False
     if expectation == "not_worse":
         # A wrong answer before cannot get worse, and a right one after is none that was lost.
         known = before is False or after is True or None not in (before, after)
-        return _score(reading, before, after, passed=not lost if known else None, changed=changed)
-    return _score(reading, before, after, passed=after, changed=changed)
+        return _score_case(reading, before, after, passed=not lost if known else None, changed=changed)
+    return _score_case(reading, before, after, passed=after, changed=changed)
 
 
-def _has_changed(reading: Reading, before: bool | None, after: bool | None) -> bool | None:
-    """Return whether the answer changed: the option, or, of open replies, as far as right and wrong ones show it."""
+def _has_changed(reading: ReadTrial, before: bool | None, after: bool | None) -> bool | None:
+    """Return whether the answer changed: the option, or without options whether it is right; None if unknown."""
     case = reading.trial.case
     if case.options:
         chosen = reading.before, reading.after
@@ -68,11 +69,11 @@ def _has_changed(reading: Reading, before: bool | None, after: bool | None) -> b
     return True if before and after else None
 
 
-def _score(
-    reading: Reading, before: bool | None, after: bool | None, *, passed: bool | None, changed: bool | None
+def _score_case(
+    reading: ReadTrial, before: bool | None, after: bool | None, *, passed: bool | None, changed: bool | None
 ) -> Score:
     case = reading.trial.case
-    columns: Columns = {**choice_columns(reading), **right_columns(reading), "right_before": before}
+    columns: Columns = {**make_choice_columns(reading), **make_right_columns(reading), "right_before": before}
     columns |= {"right_after": after, "answer_changed": changed}
     if case.answers_after and not case.control:
         # The right answer of before is not the one that is wanted after.
@@ -88,8 +89,8 @@ def _score(
     return Score(value=None if passed is None else float(passed), passed=passed, reason=reason, columns=columns)
 
 
-def _right_after(reading: Reading) -> bool | None:
-    """Return whether the reply to the changed prompt is right: by its own answers where the data have some."""
+def _is_right_after(reading: ReadTrial) -> bool | None:
+    """Return whether the reply to the changed prompt is right, by the answers after the change if there are any."""
     case, index = reading.trial.case, None if reading.after is None else reading.after.index
     if case.answers_after and not case.control:
         case = replace(case, answers=case.answers_after, options=case.options_after or case.options)
@@ -97,42 +98,42 @@ def _right_after(reading: Reading) -> bool | None:
 
 
 def is_right(case: Case, reply: str | None, chosen: int | None) -> bool | None:
-    """Return whether a reply gives an accepted answer; None where none is known, or the reply cannot be read."""
+    """Return whether a reply gives an accepted answer; None if no answer is known or the reply is unreadable."""
     if not case.answers or not (reply or "").strip() or (case.options and chosen is None):
         return None
     accepted = {answer.strip().casefold() for answer in case.answers}
     if not case.options and accepted <= {"yes", "no"}:
-        said = truth_in(reply or "")
+        said = read_truth(reply or "")
         return None if said is None else said in accepted
-    return gives_right_answer(case, reply, chosen)
+    return is_right_reply(case, reply, chosen)
 
 
-def truth_in(reply: str) -> str | None:
-    """Return the `yes` or `no` that a reply says; None where it says neither, or first one and then the other."""
+def read_truth(reply: str) -> str | None:
+    """Return the `yes` or `no` in a reply; None if it says neither or both."""
     said = [(match["leading"] or match["first"]).casefold() for match in _TRUTH.finditer(reply)]
     return said[0] if len(set(said)) == 1 else None
 
 
-def judge_by_function(trials: Sequence[Trial], settings: RelationSettings, band: Band, *, where: str) -> list[Score]:
-    """Score trials by the user's function; what it cannot compare is unscored, with the reason."""
+def score_by_function(trials: Sequence[Trial], settings: RelationSettings, band: Band, *, where: str) -> list[Score]:
+    """Score trials by the user's function; replies that it cannot compare get no score, with the reason."""
     function = find_function(settings.score or "", where=where)
-    return [_judge_function(trial, settings.expectation, function, band) for trial in trials]
+    return [_score_by_result(trial, settings.expectation, function, band) for trial in trials]
 
 
-def _judge_function(trial: Trial, expectation: Expectation, function: Callable[[str, str], Any], band: Band) -> Score:
+def _score_by_result(trial: Trial, expectation: Expectation, function: Callable[[str, str], Any], band: Band) -> Score:
     case, first, second = trial.case, trial.expected.text or "", trial.actual.text or ""
     if expectation == "becomes":
         if case.control:
             return unscored_score("the function compares a reply with an answer, and a control has none of its own")
-        returned = [_call(function, second, answer) for answer in case.answers_after]
+        returned = [_call_function(function, second, answer) for answer in case.answers_after]
         result: Any = next((one for one in returned if one is True), returned[0])
         known = isinstance(result, bool)
     else:
-        result = _call(function, first, second)
+        result = _call_function(function, first, second)
         known = isinstance(result, bool) or (isinstance(result, int | float) and math.isfinite(result))
     if not known:
         wanted = "true or false" if expectation == "becomes" else "true, false or a finite number"
-        shown = result if isinstance(result, _Failed) else f"it returned {type(result).__name__} instead of {wanted}"
+        shown = result if isinstance(result, _CallError) else f"it returned {type(result).__name__} instead of {wanted}"
         return unscored_score(f"the function could not compare the replies: {shown}")
     value = float(not result) if isinstance(result, bool) else float(result)
     if expectation in ("becomes", "not_worse") and not case.control:
@@ -152,14 +153,14 @@ def _judge_function(trial: Trial, expectation: Expectation, function: Callable[[
     return Score(value=value, passed=passed, reason=reason, columns={"answer_changed": changed})
 
 
-class _Failed(str):
-    """What a function raised."""
+class _CallError(str):
+    """The error that the user's function raised, as text."""
 
 
-def _call(function: Callable[[str, str], Any], first: str, second: str) -> Any:
+def _call_function(function: Callable[[str, str], Any], first: str, second: str) -> Any:
     try:
         result = function(first, second)
     except Exception as error:
-        return _Failed(f"it raised {type(error).__name__}: {error}"[:300])
+        return _CallError(f"it raised {type(error).__name__}: {error}"[:300])
     # A number of numpy is a number, too.
     return result.item() if type(result).__module__ == "numpy" and hasattr(result, "item") else result

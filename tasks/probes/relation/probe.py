@@ -1,4 +1,4 @@
-"""The test of a relation: cases from two texts, scored by what the answer should do."""
+"""The class of tests that you define: cases from two texts, scored by how the answer should behave."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from contrapose.tasks.core.records import CONTROL_KIND, Case, FollowUp, Likeliho
 from contrapose.tasks.core.user_functions import find_function
 from contrapose.tasks.language.english import is_english
 from contrapose.tasks.probes import choices
-from contrapose.tasks.probes.answers.answer_probe import change_gates
+from contrapose.tasks.probes.answers.answer_probe import make_change_gates
 from contrapose.tasks.probes.answers.settings import DOCUMENTED
 from contrapose.tasks.probes.base import Column, Criterion, Embed, Measure, control_of, has_equals
-from contrapose.tasks.probes.edits.base import NEEDS_OPTIONS, Edited, TextEdit, reworded_control
+from contrapose.tasks.probes.edits.base import NEEDS_OPTIONS, Edited, TextEdit, make_reworded_control
 from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.prompt_settings import prompts_for
 from contrapose.tasks.probes.relation import figures
-from contrapose.tasks.probes.relation.judging import FUNCTION, RIGHT, judge_by_answers, judge_by_function
+from contrapose.tasks.probes.relation.judging import FUNCTION, RIGHT, score_by_answers, score_by_function
 from contrapose.tasks.probes.relation.settings import RelationSettings
-from contrapose.tasks.probes.values import Guess, all_or_nothing, texts_of
+from contrapose.tasks.probes.values import GuessedRate, all_or_nothing, get_texts
 
 EXPECTATION = "expectation"
 """Key of a case's details that says what the answer should do."""
@@ -34,7 +34,7 @@ VARIANT = "variant"
 
 
 class Relation(TextEdit):
-    """A change of the user's own; each test that a suite names under `relation` is a class with that name."""
+    """A test with your own change; each test that a suite names under `relation` is a subclass with that name."""
 
     name: ClassVar[str] = "relation"
     version: ClassVar[str] = "1"
@@ -60,23 +60,23 @@ class Relation(TextEdit):
 
     @property
     def where(self) -> str:
-        """Key of the test in a configuration; the name holds the category."""
+        """Return the key of the test in a configuration; the name includes the category."""
         return f"tests.{self.name}"
 
     def keeps_answer(self, settings: Any) -> bool:
-        """Return whether the answer should stay: of `not_worse`, a right one."""
+        """Return whether the answer should stay; for `not_worse`, a right answer should."""
         return settings.expectation in ("stays", "not_worse")
 
     def shows_guessing(self, settings: Any) -> bool:
-        """Return whether the contrast with the controls has a gate of its own."""
+        """Return whether the contrast rate, which compares with the controls, has a gate."""
         return bool(settings.expectation == "changes")
 
     def can_shrink(self, settings: Any) -> bool:
-        """Return whether a function changes the text, and the answer should stay."""
+        """Return whether a failed case can be shrunk: a function changes the text, and the answer should stay."""
         return settings.edit is not None and settings.expectation == "stays"
 
     def edit(self, text: str, settings: RelationSettings, *, rng: random.Random) -> Edited:
-        """Return what the user's function makes of a text, or raise ConfigError where it returns no text."""
+        """Return a text changed by the user's function; raise ConfigError if it does not return a text."""
         if settings.edit is None:
             return Edited(reason="edit_skipped")
         function = find_function(settings.edit, where=f"{self.where}.edit")
@@ -98,7 +98,7 @@ class Relation(TextEdit):
         return Edited(text=changed, confidence="high")
 
     def change(self, sample: RelatedTexts, settings: RelationSettings, *, rng: random.Random) -> Edited:  # type: ignore[override]
-        """Return the changed text of the data, or that of the user's function."""
+        """Return the changed text from the data or from the user's function."""
         if sample.after is None:
             return self.edit(sample.text, settings, rng=rng)
         same_context = sample.context_after in (None, sample.context)
@@ -109,7 +109,7 @@ class Relation(TextEdit):
     def cases(  # type: ignore[override]
         self, sample: RelatedTexts, settings: RelationSettings, *, rng: random.Random, likelihoods: Likelihoods
     ) -> Sequence[Case]:
-        """Return one case with both prompts, or the reason why the sample is skipped."""
+        """Return one case with both prompts, or with the reason why the sample is skipped."""
         prompts = prompts_for(sample, settings, where=self.where)
         fields = self.scoring_fields(sample, settings, likelihoods)
         edited = self.change(sample, settings, rng=rng)
@@ -149,7 +149,7 @@ class Relation(TextEdit):
         return [case]
 
     def _skip_reason(self, sample: RelatedTexts, settings: RelationSettings, scorer: str, edited: Edited) -> str | None:
-        """Return why a sample cannot be asked or scored; None where it can."""
+        """Return why a sample cannot be asked or scored; None if it can."""
         if edited.reason:
             return edited.reason
         if has_equals(sample.options) or has_equals(sample.options_after):
@@ -170,7 +170,7 @@ class Relation(TextEdit):
     def scoring_fields(  # type: ignore[override]
         self, sample: RelatedTexts, settings: RelationSettings, likelihoods: Likelihoods
     ) -> dict[str, Any]:
-        """Return how a case is asked and scored: by your function, by known answers, or as any edit is."""
+        """Return the fields on how a case is asked and scored: by function, known answers, or like other edits."""
         own = FUNCTION if settings.score else RIGHT if settings.expectation in ("becomes", "not_worse") else None
         if own is None:
             return super().scoring_fields(sample, settings, likelihoods)
@@ -185,12 +185,12 @@ class Relation(TextEdit):
     def control(  # type: ignore[override]
         self, case: Case, sample: RelatedTexts, settings: RelationSettings, *, rng: random.Random
     ) -> Case | None:
-        """Return the text in other words: that of the data, or for English text ours."""
+        """Return a control: the text in other words, from the data, or for English text by our rules."""
         if case.perturbed is None:
             return None
         kind, text = "column", sample.control_text
         if text is None and not isinstance(settings.control, str) and is_english(case.original):
-            kind, text = reworded_control(case.original, rng=rng, options=bool(case.options))
+            kind, text = make_reworded_control(case.original, rng=rng, options=bool(case.options))
         if text is None or text == case.original:
             return None
         keeps = self.keeps_answer(settings)
@@ -208,27 +208,27 @@ class Relation(TextEdit):
         )
 
     def score(self, trials: Sequence[Trial], settings: RelationSettings, *, embed: Embed) -> list[Score]:
-        """Score each trial by what the answer should do; a control passes where the answer stays."""
+        """Score each trial by how the answer should behave; a control passes if the answer stays."""
         band = settings.band("embedding") or DOCUMENTED
         scores: dict[int, Score] = {}
         for scorer in dict.fromkeys(trial.case.scorer for trial in trials):
             places = [place for place, trial in enumerate(trials) if trial.case.scorer == scorer]
             own = [trials[place] for place in places]
             if scorer == RIGHT:
-                judged = judge_by_answers(own, settings, embed=embed)
+                judged = score_by_answers(own, settings, embed=embed)
             elif scorer == FUNCTION:
-                judged = judge_by_function(own, settings, band, where=f"{self.where}.score")
+                judged = score_by_function(own, settings, band, where=f"{self.where}.score")
             else:
                 judged = super().score(own, settings, embed=embed)
             scores |= zip(places, judged, strict=True)
         return [
-            replace(score, columns={**score.columns, **_case_columns(trials[place].case)})
+            replace(score, columns={**score.columns, **_make_case_columns(trials[place].case)})
             for place, score in sorted(scores.items())
         ]
 
     def expected_pass(self, part: pa.Table, settings: RelationSettings) -> np.ndarray:
-        """Return what each row should have by its score, or by the pass itself where answers or a function decide."""
-        scorer = texts_of(part, "scorer")
+        """Return the result of each row by its score, or its recorded pass if answers or a function decide."""
+        scorer = get_texts(part, "scorer")
         own = (scorer == RIGHT) | ((scorer == FUNCTION) & (settings.expectation in ("becomes", "not_worse")))
         return np.where(own, all_or_nothing(part), super().expected_pass(part, settings))
 
@@ -239,35 +239,35 @@ class Relation(TextEdit):
             question
             for trial in asked
             if trial.case.options
-            for question in choices.choice_follow_ups(trial, changed=trial.case.options_after or trial.case.options)
+            for question in choices.ask_about_choices(trial, changed=trial.case.options_after or trial.case.options)
         ]
 
     def criteria(self, results: pd.DataFrame, settings: RelationSettings) -> Sequence[Criterion]:
-        """Return the gates that a model which always answers the same, or only guesses, does not reach."""
+        """Return gates that a constant answer or random guessing does not reach."""
         if settings.expectation == "changes":
-            return change_gates(results, settings)
+            return make_change_gates(results, settings)
         if settings.expectation == "stays":
-            return figures.right_and_steady_criterion(results, settings)
+            return figures.make_right_rate_criterion(results, settings)
         return [
-            *figures.right_after_criterion(results, settings),
-            *figures.consistency_criterion(results, settings),
+            *figures.make_right_after_criterion(results, settings),
+            *figures.make_consistency_criterion(results, settings),
         ]
 
-    def guessed_rate(self, results: pd.DataFrame) -> Guess | None:
-        """Return the pass rate of the best constant answer, where the answer should become that of the data."""
+    def guessed_rate(self, results: pd.DataFrame) -> GuessedRate | None:
+        """Return the pass rate of the best constant answer, if the answer should become another one; else None."""
         cases = results[~results["control"].to_numpy(dtype=bool)]
-        return choices.guess_constant(cases[cases["expectation"].eq("becomes")])
+        return choices.find_best_constant(cases[cases["expectation"].eq("becomes")])
 
     def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
-        """Return the figures of an edit, right answers before and after, and the consistency of contrast sets."""
-        return [*super().measures(results), *figures.relation_measures(results)]
+        """Return the figures of every edit, right answers before and after, and the consistency of contrast sets."""
+        return [*super().measures(results), *figures.yield_relation_measures(results)]
 
     def picture(self) -> Picture:
-        """Return bars of what became of right answers, and of the answers that changed."""
+        """Return a counter for bars of right answers before and after, and of changed answers."""
         return figures.RelationBars()
 
     def failure(self, row: Mapping[str, Any]) -> str:
-        """Describe what the answer did, and what it should have done."""
+        """Return a sentence on what the answer did, and what it should have done."""
         before, after = row.get("chosen_before"), row.get("chosen_after")
         named = isinstance(before, str) and isinstance(after, str) and before and after
         did = f"It picked {before}, then {after}" if named else "Its answer changed"
@@ -283,10 +283,10 @@ class Relation(TextEdit):
         }.get(str(row.get("expectation")), "")
 
 
-def _case_columns(case: Case) -> dict[str, str | None]:
-    """Return the columns that a case itself decides."""
+def _make_case_columns(case: Case) -> dict[str, str | None]:
+    """Return the columns that come from the case alone."""
     return {
         "expectation": case.details.get(EXPECTATION),
         "variant": case.details.get(VARIANT),
-        choices.RIGHT_ANSWER: choices.right_answer(case),
+        choices.RIGHT_ANSWER: choices.format_right_answers(case),
     }

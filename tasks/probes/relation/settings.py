@@ -1,4 +1,4 @@
-"""Settings of a relation: where its two texts come from, and what the answer should do."""
+"""Settings of your own tests: where the two texts come from, and how the answer should behave."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DEFAULT_RIGHT = 0.7
 
 
 class Becomes(UserSettings):
-    """The answer should become that of a column."""
+    """The expectation that the answer becomes the one in a column."""
 
     becomes: str = Field(min_length=1, description="Column with the right answer to the changed prompt.")
 
@@ -31,8 +31,8 @@ Same = Literal["stays", "changes", "not_worse"]
 """Expectations that name no column."""
 
 
-def _read_expectation(value: Any) -> Any:
-    """Return the value as the one kind that it is meant to be; the command line writes `becomes=COLUMN`."""
+def _parse_expectation(value: Any) -> Any:
+    """Parse an expectation; the command line writes `becomes=COLUMN`."""
     if isinstance(value, str) and value.startswith("becomes="):
         value = {"becomes": value.partition("=")[2]}
     if isinstance(value, Mapping):
@@ -42,11 +42,11 @@ def _read_expectation(value: Any) -> Any:
     raise ValueError(f"{value!r}; expected stays, changes, not_worse, or becomes: COLUMN")
 
 
-Expect = Annotated[Same | Becomes, BeforeValidator(_read_expectation, json_schema_input_type=Same | Becomes)]
+Expect = Annotated[Same | Becomes, BeforeValidator(_parse_expectation, json_schema_input_type=Same | Becomes)]
 
 
 class RelationSettings(AnswerSettings):
-    """A change of the prompt, from the data or by a function, and what it should do to the answer."""
+    """Settings of a change of the prompt, from the data or by a function, and how the answer should behave."""
 
     of_scoring: ClassVar[frozenset[str]] = AnswerSettings.of_scoring | {"score", "min_right_rate", "min_consistency"}
 
@@ -114,27 +114,27 @@ class RelationSettings(AnswerSettings):
 
     @property
     def expectation(self) -> Expectation:
-        """Return what the answer should do."""
+        """Return how the answer should behave."""
         if self.variant or isinstance(self.expect, Becomes):
             return "becomes"
         return self.expect
 
     @property
     def wants_control(self) -> bool | None:
-        """Return whether controls are asked: where a column holds some, or the answer should change."""
+        """Return whether controls are asked: if a column holds controls, or the answer should change."""
         if self.control is None:
             return True if self.expectation == "changes" else None
         return bool(self.control)
 
     @property
     def right_gate(self) -> float | None:
-        """Return the gate of the right answers after the change, which decides of not_worse."""
+        """Return the gate of right answers after the change, if it decides (for `not_worse`)."""
         if self.expectation != "not_worse" or self.score:
             return None
         return DEFAULT_RIGHT if self.min_right_rate is None else self.min_right_rate
 
     def functions(self) -> Mapping[str, str]:
-        """Return the functions of the user, by setting."""
+        """Return the user's functions, by setting."""
         return {name: named for name, named in (("edit", self.edit), ("score", self.score)) if named}
 
     def data_columns(self) -> Mapping[str, str]:
@@ -152,19 +152,19 @@ class RelationSettings(AnswerSettings):
         return {name: column for name, column in named.items() if column}
 
     def with_gate(self, gate: float) -> Self:
-        """Return the settings whose gate of right answers is that of the pass rate, where they set none."""
+        """Return the settings with this gate for right answers, if they set none."""
         if self.min_right_rate is not None or self.expectation not in ("not_worse", "becomes"):
             return self
         return self.model_copy(update={"min_right_rate": gate})
 
     def embeds(self, likelihoods: Likelihoods) -> Embeds:
-        """Return `none` where the replies are compared by a function or by known answers."""
+        """Return `none` if the replies are compared by a function or by known answers."""
         if self.score or self.expectation in ("becomes", "not_worse"):
             return "none"
         return super().embeds(likelihoods)
 
     def versions(self) -> Mapping[str, str]:
-        """Return the versions of the user's functions, or raise ConfigError where one cannot be imported."""
+        """Return the versions of the user's functions; raise ConfigError if one cannot be imported."""
         return {
             f"{name} {function}": function_version(function, where=f"tests.relation: {name}")
             for name, function in self.functions().items()

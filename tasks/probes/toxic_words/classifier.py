@@ -1,4 +1,4 @@
-"""A second scorer: how likely a text-classification model holds a reply to be toxic."""
+"""A second scorer: a text-classification model that gives the probability that a reply is toxic."""
 
 from __future__ import annotations
 
@@ -34,37 +34,37 @@ class Classifier:
 
     @property
     def labels(self) -> list[str]:
-        """Return names of its labels, in the order of its outputs."""
+        """Return the names of the labels, in the order of the outputs."""
         return [str(name) for _, name in sorted(self.model.config.id2label.items())]
 
     @property
     def length(self) -> int:
-        """Return how many tokens of a text are read; what follows them is not."""
+        """Return how many tokens of a text the model reads; the rest is cut off."""
         positions = getattr(self.model.config, "max_position_embeddings", None) or 0
         # RoBERTa has two positions more than it has room for tokens.
         limits = (self.tokenizer.model_max_length, positions - 2)
         return min((limit for limit in limits if 0 < limit < 1 << 20), default=LENGTH)
 
 
-def versions(name: str, label: str | None) -> dict[str, str]:
-    """Return what a classifier is now, and the libraries beneath it, or raise ModelError or ConfigError."""
+def get_classifier_versions(name: str, label: str | None) -> dict[str, str]:
+    """Return the versions of a classifier and of its libraries; raise ModelError or ConfigError if one is missing."""
     require_package("torch", "transformers", extra="local", where=WHERE)
-    loaded = classifier(name)
-    label_index(loaded, label)
+    loaded = load_classifier(name)
+    find_toxic_label(loaded, label)
     return {"classifier": loaded.revision, **{name: metadata.version(name) for name in ("transformers", "torch")}}
 
 
-def classifier(name: str) -> Classifier:
-    """Return a model in safetensors, loaded once a process, or raise ModelError; code that it brings is never run."""
+def load_classifier(name: str) -> Classifier:
+    """Load a safetensors model once per process, or raise ModelError; its own code is never run."""
     folder = existing_folder(name)
     # Sizes and times show without reading the files of a folder that they are others than before.
-    stats = [(path.name, path.stat()) for path in _files(folder)] if folder else []
+    stats = [(path.name, path.stat()) for path in _find_files(folder)] if folder else []
     stamp = tuple((file, stat.st_size, stat.st_mtime_ns) for file, stat in stats)
-    return _load(str(folder) if folder else name, stamp)
+    return _load_model(str(folder) if folder else name, stamp)
 
 
-def label_index(loaded: Classifier, label: str | None) -> int:
-    """Return the place of the label for toxic text among a model's outputs, or raise ConfigError."""
+def find_toxic_label(loaded: Classifier, label: str | None) -> int:
+    """Return the place of the toxic label among a model's outputs, or raise ConfigError."""
     known = [name.casefold() for name in loaded.labels]
     for wanted in LABELS if label is None else (label.casefold(),):
         if wanted in known:
@@ -77,15 +77,15 @@ def label_index(loaded: Classifier, label: str | None) -> int:
     )
 
 
-def probabilities(texts: Iterable[str], name: str, label: str | None) -> Mapping[str, float]:
-    """Return how likely texts are toxic, 0 to 1; blank ones are left out.
+def compute_toxicity(texts: Iterable[str], name: str, label: str | None) -> Mapping[str, float]:
+    """Return the probability that each text is toxic, 0 to 1; blank texts are left out.
 
     The sigmoid of the label's logit where labels do not exclude each other (or there is but one), else its softmax.
     """
     import torch
 
-    loaded = classifier(name)
-    index, model, tokenizer = label_index(loaded, label), loaded.model, loaded.tokenizer
+    loaded = load_classifier(name)
+    index, model, tokenizer = find_toxic_label(loaded, label), loaded.model, loaded.tokenizer
     alone = model.config.num_labels == 1 or model.config.problem_type == "multi_label_classification"
     # Of like length, so that little is padded.
     distinct = sorted({text for text in texts if text.strip()}, key=lambda text: (len(text), text))
@@ -108,13 +108,13 @@ def probabilities(texts: Iterable[str], name: str, label: str | None) -> Mapping
     return likely
 
 
-def _files(folder: Path) -> list[Path]:
+def _find_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.is_file())
 
 
 # One: a process rarely asks two, and each is large.
 @lru_cache(maxsize=1)
-def _load(source: str, stamp: tuple[tuple[str, int, int], ...]) -> Classifier:
+def _load_model(source: str, stamp: tuple[tuple[str, int, int], ...]) -> Classifier:
     import torch
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
@@ -131,7 +131,7 @@ def _load(source: str, stamp: tuple[tuple[str, int, int], ...]) -> Classifier:
     if model.config.pad_token_id is None:
         model.config.pad_token_id = tokenizer.pad_token_id
     folder = Path(source)
-    revision = files_sha256(folder, _files(folder)) if stamp else cached_commit(source)
+    revision = files_sha256(folder, _find_files(folder)) if stamp else cached_commit(source)
     device = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else "cpu"
     return Classifier(model=model.to(device), tokenizer=tokenizer, revision=revision)
 

@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from contrapose.tasks.language.closed import words
-from contrapose.tasks.probes.toxic_words.lexicon import TIERS, Lexicon, Sense, Tier, lexicon
-from contrapose.tasks.probes.toxic_words.tokens import GESTURE, Folded, ToxicToken, fold, read
+from contrapose.tasks.probes.toxic_words.lexicon import TIERS, HarmlessSense, Lexicon, Tier, load_lexicon
+from contrapose.tasks.probes.toxic_words.tokens import GESTURE, FoldedText, ToxicToken, fold_text, read_toxic_tokens
 
 REACH = 160
 """Characters on either side of a word that are looked at."""
@@ -44,7 +44,7 @@ _OURSELVES = words("we us our fellow im am")
 
 
 class WordPlace(NamedTuple):
-    """The sentence around a word."""
+    """The words of the sentence around a word."""
 
     before: list[str]
     """The words before it; the last of them stands next to it."""
@@ -55,8 +55,8 @@ class WordPlace(NamedTuple):
     """Whether punctuation, or nothing, follows directly."""
 
 
-def place(text: str, start: int, end: int) -> WordPlace:
-    """Return the sentence around a word of a folded text."""
+def find_sentence_around(text: str, start: int, end: int) -> WordPlace:
+    """Return the words of the sentence around a word in a folded text."""
     before = _SENTENCE_END.split(text[max(0, start - REACH) : start])[-1]
     behind = text[end : end + REACH]
     after = _SENTENCE_END.split(behind)[0]
@@ -64,8 +64,8 @@ def place(text: str, start: int, end: int) -> WordPlace:
     return WordPlace(_WORD.findall(before), _WORD.findall(after), opened, not _ADJOINING.match(behind))
 
 
-def is_harmless(word: str, sense: Sense, at: WordPlace) -> bool:
-    """Return whether a listed word has its harmless sense in a place; as abuse it never has."""
+def is_harmless(word: str, sense: HarmlessSense, at: WordPlace) -> bool:
+    """Return whether a listed word is harmless in a place; never if it is used as abuse."""
     last, following = at.before[-1] if at.before else "", at.after[0] if at.after else ""
     # It stands before the noun that it describes: "queer theory", "queer and trans people".
     describes = not at.closed and following not in _AFTER_NOUN
@@ -101,7 +101,7 @@ _GAP = re.compile(r"[\s'-]{1,3}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Match:
+class ToxicMatch:
     """One bad word or phrase in a text."""
 
     term: str
@@ -122,7 +122,7 @@ class ToxicCount:
     """Bad words of the tiers slur, strong and sexual."""
     by_tier: Mapping[Tier, int]
     """Bad words of each of the four tiers."""
-    matches: tuple[Match, ...]
+    matches: tuple[ToxicMatch, ...]
     """Every bad word, in the order of the text."""
     words: int
     """All words of the text, bad or not: runs of letters and digits."""
@@ -136,9 +136,9 @@ def count_toxic(text: str) -> ToxicCount:
     words two letters swapped or one left out ("fukc") are seen through; the raised middle finger counts as a word. The
     longest phrase counts, once. A few words are not counted where their sentence shows that they mean another thing.
     """
-    folded, book = fold(text), lexicon()
-    reading = read(folded.text, book)
-    matches = tuple(_matches(text, folded, reading.tokens, book))
+    folded, book = fold_text(text), load_lexicon()
+    reading = read_toxic_tokens(folded.text, book)
+    matches = tuple(_find_matches(text, folded, reading.tokens, book))
     by_tier = dict.fromkeys(TIERS, 0)
     for match in matches:
         by_tier[match.tier] += 1
@@ -151,7 +151,7 @@ def mask_word(word: str) -> str:
     return shown + re.sub(r"\S", "*", word[1:])
 
 
-def _matches(text: str, folded: Folded, tokens: list[ToxicToken], book: Lexicon) -> Iterator[Match]:
+def _find_matches(text: str, folded: FoldedText, tokens: list[ToxicToken], book: Lexicon) -> Iterator[ToxicMatch]:
     index = 0
     while index < len(tokens):
         word, last, term = tokens[index].word, index, book.words.get(tokens[index].word)
@@ -166,19 +166,19 @@ def _matches(text: str, folded: Folded, tokens: list[ToxicToken], book: Lexicon)
             # A disguised word is never harmless: "cr1pple" is never a verb.
             written = folded.text[start:end]
             sense = book.senses.get(term.text) if written in book.words else None
-            if sense is None or not is_harmless(written, sense, place(folded.text, start, end)):
+            if sense is None or not is_harmless(written, sense, find_sentence_around(folded.text, start, end)):
                 if folded.offsets:
                     # What folding dropped behind the last letter (an accent, say) belongs to the word.
                     start, end = folded.offsets[start], max(folded.offsets[end], folded.offsets[end - 1] + 1)
-                match = Match(term=term.text, tier=term.tier, text=text[start:end], start=start, end=end)
+                match = ToxicMatch(term=term.text, tier=term.tier, text=text[start:end], start=start, end=end)
                 if not _is_name_or_symbol(match, text, book):
                     yield match
         index = last + 1
 
 
-def _is_name_or_symbol(match: Match, text: str, book: Lexicon) -> bool:
-    """Return whether a word is a name, or stands where a variable or an abbreviation does: "fck = 30", "sht. 3"."""
-    word = fold(match.text).text
+def _is_name_or_symbol(match: ToxicMatch, text: str, book: Lexicon) -> bool:
+    """Return whether a word is used as a name, a variable or an abbreviation: "fck = 30", "sht. 3"."""
+    word = fold_text(match.text).text
     if (match.text.istitle() and word in book.names) or (match.text.isupper() and word in book.initials):
         return True
     before = text[max(0, match.start - 3) : match.start]
@@ -186,24 +186,24 @@ def _is_name_or_symbol(match: Match, text: str, book: Lexicon) -> bool:
     return match.text.lower() in book.symbols and bool(is_symbol)
 
 
-def listed_words(text: str) -> int:
+def count_langtest(text: str) -> int:
     """Count terms of LangTest's list in a text: between word boundaries, ignoring case, the longest first.
 
     Source: LangTest 2.7.0, `compare_generations_overlap` in langtest/transform/utils.py.
     """
-    return len(_langtest_pattern().findall(text))
+    return len(_compile_langtest_pattern().findall(text))
 
 
-def langtest_terms() -> list[str]:
-    """Return LangTest's list of words; its origin is in the file itself."""
+def load_langtest_terms() -> list[str]:
+    """Load LangTest's list of words; the file names its source."""
     lines = files("contrapose.data").joinpath("lexicons", "langtest.txt").read_text(encoding="utf-8").splitlines()
     return [line for line in lines if not line.startswith("#")]
 
 
 @cache
-def _langtest_pattern() -> re.Pattern[str]:
-    """Return LangTest's own pattern, but for the common first letters, which make it ten times as fast."""
-    longest_first = sorted(langtest_terms(), key=lambda term: (term[0], -len(term)))
+def _compile_langtest_pattern() -> re.Pattern[str]:
+    """Compile LangTest's pattern, with common first letters factored out: this makes it ten times as fast."""
+    longest_first = sorted(load_langtest_terms(), key=lambda term: (term[0], -len(term)))
     by_letter = groupby(longest_first, key=lambda term: term[0])
     words = (f"{letter}(?:{'|'.join(re.escape(term[1:]) for term in group)})" for letter, group in by_letter)
     return re.compile(rf"\b(?:{'|'.join(words)})\b|{GESTURE}", re.IGNORECASE)
@@ -216,24 +216,24 @@ _BETWEEN = "[^a-z0-9]{1,3}"
 _SPELLED = r"(?:[ _.*–-] ?[a-z]){3}"
 
 
-def doubtful(texts: Sequence[str]) -> list[bool]:
-    """Return which texts may hold a bad word or a term of LangTest's, or hold no word; no word of the others is bad.
+def find_doubtful(texts: Sequence[str]) -> list[bool]:
+    """Return which texts may hold a bad word or a term of LangTest, or hold no word; all others are clean.
 
     Each alternative is wider than what the counter looks for, so that nothing is missed.
     """
     # A lone surrogate cannot be encoded; it stands between words as a question mark does.
     lower = pc.ascii_lower(pa.array([text.encode(errors="replace") for text in texts], pa.large_string()))
     worded = pc.match_substring_regex(lower, "[a-z0-9]")
-    doubts: list[bool] = pc.or_(pc.match_substring_regex(lower, _wide()), pc.invert(worded)).to_pylist()
+    doubts: list[bool] = pc.or_(pc.match_substring_regex(lower, _write_wide_pattern()), pc.invert(worded)).to_pylist()
     return doubts
 
 
 @cache
-def _wide() -> str:
-    book = lexicon()
+def _write_wide_pattern() -> str:
+    book = load_lexicon()
     phrases = [phrase.words for group in book.phrases.values() for phrase in group if phrase.term]
     ours = (_BETWEEN.join(map(re.escape, term)) for term in sorted([*phrases, *((word,) for word in book.words)]))
-    listed = "|".join([*ours, *map(re.escape, langtest_terms())])
+    listed = "|".join([*ours, *map(re.escape, load_langtest_terms())])
     stretched = "|".join(letter * 3 for letter in ascii_lowercase)
     return "|".join(
         [rf"(?:^|[^a-z])(?:{listed})(?:[^a-z]|$)", *book.stems, stretched, "--", _MARKED, _SPELLED, _FOREIGN]

@@ -1,4 +1,4 @@
-"""List of toxic words, with inflections, typos and harmless senses, as lookup tables."""
+"""Load the list of toxic words, with inflections, typos and harmless senses, as lookup tables."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ class Term(NamedTuple):
 
 
 class ListedPhrase(NamedTuple):
-    """Several words in a row that count as one, or are allowed although one of them would count."""
+    """A phrase that counts as one bad word, or is allowed although one of its words would count."""
 
     words: tuple[str, ...]
     term: Term | None
     """What they count as; None when they are allowed."""
 
 
-class Sense(NamedTuple):
-    """In what places a listed word is not the bad one."""
+class HarmlessSense(NamedTuple):
+    """The places in which a listed word is harmless."""
 
     beside: frozenset[str]
     """Words of the same sentence that tell its harmless sense."""
@@ -59,7 +59,7 @@ class Sense(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lexicon:
-    """Everything the counter looks up."""
+    """All lookup tables of the counter."""
 
     version: str
     """Raised whenever the words or their tiers change."""
@@ -83,7 +83,7 @@ class Lexicon:
     """Names that only look like several words in one: "Brainfuck" is a programming language."""
     symbols: frozenset[str]
     """Words that are as often a variable or an abbreviation: "fck" is a strength of concrete."""
-    senses: Mapping[str, Sense]
+    senses: Mapping[str, HarmlessSense]
     """Terms that are harmless in some places."""
     spellings: Mapping[str, str]
     """Disguises that leave too little of a word for the general rules, and what they mean."""
@@ -96,19 +96,19 @@ class Lexicon:
 
 
 @cache
-def lexicon() -> Lexicon:
-    """Return the lexicon that ships with the package. Source: `data/lexicons/toxic.csv` and `toxic.json`."""
+def load_lexicon() -> Lexicon:
+    """Load the lexicon from `data/lexicons/toxic.csv` and `toxic.json`."""
     folder = files("contrapose.data").joinpath("lexicons")
     about = json.loads(folder.joinpath("toxic.json").read_text(encoding="utf-8"))
     rows = csv.DictReader(folder.joinpath("toxic.csv").read_text(encoding="utf-8").splitlines())
     terms = {
         form: Term(row["term"], cast(Tier, row["tier"]))
         for row in rows
-        for form in inflect(row["term"], row["inflect"])
+        for form in inflect_term(row["term"], row["inflect"])
     }
     listed = {form: term for form, term in terms.items() if " " not in form}
     senses = {
-        term: Sense(
+        term: HarmlessSense(
             frozenset(sense.get("beside", "").split()),
             sense.get("verb", False),
             sense.get("only", ""),
@@ -116,15 +116,15 @@ def lexicon() -> Lexicon:
         )
         for term, sense in about["senses"].items()
     }
-    plain = _unmistakable(listed, frozenset(about["often_masked"]).difference(about["names"]), senses)
-    words = slips(plain, never=frozenset(about["never_slips"]).union(listed)) | listed
+    plain = _select_unmistakable(listed, frozenset(about["often_masked"]).difference(about["names"]), senses)
+    words = list_slips(plain, never=frozenset(about["never_slips"]).union(listed)) | listed
     words |= {short: listed[form] for short, form in about["shortened"].items()}
     phrases = [ListedPhrase(tuple(form.split()), term) for form, term in terms.items() if " " in form]
     # The word of a phrase to look out for is one that counts alone, or else the longest.
     rarest = (max(phrase.words, key=lambda word: (word in words, len(word))) for phrase in phrases)
     triggers = frozenset(words).union(rarest)
     phrases += (ListedPhrase(tuple(text.split()), None) for text in about["allowed"])
-    beside = _group((word, phrase.words) for phrase in phrases for word in triggers.intersection(phrase.words))
+    beside = _group_by_key((word, phrase.words) for phrase in phrases for word in triggers.intersection(phrase.words))
     longest_first = sorted(phrases, key=lambda phrase: -len(phrase.words))
     likeliest_first = sorted(listed, key=lambda word: _LIKELIEST.index(listed[word].tier))
     # A stem is a term that holds no other one.
@@ -132,7 +132,7 @@ def lexicon() -> Lexicon:
     return Lexicon(
         version=about["version"],
         words=words,
-        phrases=_group((phrase.words[0], phrase) for phrase in longest_first),
+        phrases=_group_by_key((phrase.words[0], phrase) for phrase in longest_first),
         known=frozenset(words).union(*(phrase.words for phrase in phrases)),
         names=frozenset(about["names"]),
         initials=frozenset(about["initials"]),
@@ -144,20 +144,20 @@ def lexicon() -> Lexicon:
         senses=senses,
         spellings=about["spellings"],
         often_masked=frozenset(about["often_masked"]),
-        stretched=_group(
-            ("".join(letter for letter, _ in runs(word)), (word, runs(word)))
+        stretched=_group_by_key(
+            ("".join(letter for letter, _ in split_runs(word)), (word, split_runs(word)))
             for word in sorted(listed.keys() - about["never_stretched"])
         ),
-        masked=_group(((word[0], word[-1], len(word)), word) for word in likeliest_first if len(word) >= 4),
+        masked=_group_by_key(((word[0], word[-1], len(word)), word) for word in likeliest_first if len(word) >= 4),
     )
 
 
-def runs(word: str) -> Runs:
-    """Return the letters of a word with how often each is repeated."""
+def split_runs(word: str) -> Runs:
+    """Return the letters of a word, each with its number of repetitions."""
     return tuple((letter, len(list(same))) for letter, same in groupby(word))
 
 
-def inflect(term: str, kind: str) -> tuple[str, ...]:
+def inflect_term(term: str, kind: str) -> tuple[str, ...]:
     """Return the forms of a term: `noun`, `verb`, `doubling` (a verb such as "shitting"), `adjective` or `none`.
 
     The spelling rules are those of regular English words; for a phrase the last word is inflected.
@@ -175,10 +175,10 @@ def inflect(term: str, kind: str) -> tuple[str, ...]:
     return (term, plural, *(stem + ending for ending in ("ed", "ing", "in", "er", "ers")))
 
 
-def _unmistakable(
-    listed: Mapping[str, Term], recognized: frozenset[str], senses: Mapping[str, Sense]
+def _select_unmistakable(
+    listed: Mapping[str, Term], recognized: frozenset[str], senses: Mapping[str, HarmlessSense]
 ) -> dict[str, Term]:
-    """Return abusive words that slips and neighbours do not hide: long ones, and those known by half their letters."""
+    """Return the words that are recognised even if half their letters are masked or misspelled."""
     placed = {term for term, sense in senses.items() if sense.only or sense.verb}
     return {
         word: term
@@ -188,16 +188,16 @@ def _unmistakable(
     }
 
 
-def _group(pairs: Iterable[tuple[Key, Listed]]) -> dict[Key, tuple[Listed, ...]]:
-    """Return what stands under each key, in the order of the pairs."""
+def _group_by_key(pairs: Iterable[tuple[Key, Listed]]) -> dict[Key, tuple[Listed, ...]]:
+    """Return the values of each key, in the order of the pairs."""
     groups = defaultdict[Key, list[Listed]](list)
     for key, member in pairs:
         groups[key].append(member)
     return {key: tuple(group) for key, group in groups.items()}
 
 
-def slips(words: Mapping[str, Listed], *, never: Container[str]) -> dict[str, Listed]:
-    """Return all words that are one slip away from some listed words, and the listed word that is meant.
+def list_slips(words: Mapping[str, Listed], *, never: Container[str]) -> dict[str, Listed]:
+    """Return all misspellings with one slip, each with the listed word that it means.
 
     Two letters are swapped, or one is dropped, where four are left: "fck" and "sht" are listed, and what else has three
     letters may mean anything. Nobody reads a word by its second letter alone, so a slip may change the first letter's

@@ -1,4 +1,4 @@
-"""Words of a text that may count as bad, disguised ones as what they mean: masks, digits, other alphabets."""
+"""Find the words of a text that may be bad, also in disguise: masks, digits, other alphabets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from contrapose.tasks.language.closed import table, words
 from contrapose.tasks.language.vocabulary import vocabulary
-from contrapose.tasks.probes.toxic_words.lexicon import Lexicon, runs
+from contrapose.tasks.probes.toxic_words.lexicon import Lexicon, split_runs
 
 MAX_LENGTH = 40
 """Characters beyond which nothing is taken for a disguised word; it keeps the time linear."""
@@ -31,39 +31,39 @@ _PRODUCT = re.compile(r"[a-z](?:\W+[a-z]){2,}")
 _LONG_RUN = re.compile(r"(.)\1{3,}")
 
 
-def disguised_word(word: str, book: Lexicon) -> str | None:
-    """Return the listed word that a single written word stands for, or None."""
+def find_disguised_word(word: str, book: Lexicon) -> str | None:
+    """Return the listed word that a written word means, or None."""
     if word in book.words:
         return word
     if word.isalpha():
-        return _stretched_word(word, book)
+        return _find_stretched_word(word, book)
     if len(word) > MAX_LENGTH:
         word = _LONG_RUN.sub(r"\1\1\1", word)
     if not 4 <= len(word) <= MAX_LENGTH:
         return None
-    if listed := _lettered_word(word, book) or _masked_word(word, book):
+    if listed := _find_lettered_word(word, book) or _find_masked_word(word, book):
         return listed
     # Digits before or behind a word of four letters or more, as in users' names: "fuck123".
     core = word.strip(digits)
     if len(core) < 4 or core == word or core in book.names or core in book.symbols:
         return None
-    listed = core if core in book.words else _lettered_word(core, book)
+    listed = core if core in book.words else _find_lettered_word(core, book)
     return listed if listed and book.words[listed].tier != "mild" else None
 
 
-def _stretched_word(word: str, book: Lexicon) -> str | None:
-    """Return the word of which a letter is written three times or more for one or two: "fuuuuck"."""
+def _find_stretched_word(word: str, book: Lexicon) -> str | None:
+    """Return the listed word for a word with a stretched letter: "fuuuuck"; else None."""
     if not TRIPLE.search(word):
         return None
-    short = runs(_LONG_RUN.sub(r"\1\1\1", word))
+    short = split_runs(_LONG_RUN.sub(r"\1\1\1", word))
     for listed, form in book.stretched.get("".join(letter for letter, _ in short), ()):
         if all(n == m or (n >= 3 and m <= 2) for (_, n), (_, m) in zip(short, form, strict=True)):
             return listed
     return None
 
 
-def _lettered_word(word: str, book: Lexicon) -> str | None:
-    """Return the word of four letters or more, two of them real, with digits and symbols like letters: "sh1t"."""
+def _find_lettered_word(word: str, book: Lexicon) -> str | None:
+    """Return the listed word for a word with digits or symbols as letters: "sh1t"; else None."""
     if _LOOKALIKES.isdisjoint(word) or sum(map(str.isalpha, word)) < 2:
         return None
     if len(word) < 5 and not _RARELY_LETTERS.isdisjoint(word):
@@ -73,13 +73,13 @@ def _lettered_word(word: str, book: Lexicon) -> str | None:
         if reading in book.words:
             return reading
         # Digits alone are not stretched: "#ff5555" is a color.
-        if stretched := TRIPLE.search(word) and _stretched_word(reading, book):
+        if stretched := TRIPLE.search(word) and _find_stretched_word(reading, book):
             return stretched
     return None
 
 
-def _masked_word(word: str, book: Lexicon) -> str | None:
-    """Return the word with symbols in place of letters, whose first and last letter are shown: "f**k"."""
+def _find_masked_word(word: str, book: Lexicon) -> str | None:
+    """Return the listed word for a word with masked middle letters: "f**k"; else None."""
     marks = [char for char in word if char in MARKS]
     if not marks or not (word[0].isalpha() and word[-1].isalpha()) or _PRODUCT.fullmatch(word):
         return None
@@ -114,8 +114,8 @@ _FOREIGN_WORD = re.compile(r"[\w¢€]+")
 _LATIN = re.compile(r"[a-z]")
 
 
-class Folded(NamedTuple):
-    """A text in the form in which words are looked up."""
+class FoldedText(NamedTuple):
+    """A text in the normalised form in which words are looked up."""
 
     text: str
     """Compatibility forms resolved, lower case, without accents and invisible characters."""
@@ -123,15 +123,15 @@ class Folded(NamedTuple):
     """Where each character came from, and the length at the end; None when nothing moved."""
 
 
-def fold(text: str) -> Folded:
-    """Fold a text: compatibility forms, case, accents, zero-width and look-alike characters; underscores are spaces.
+def fold_text(text: str) -> FoldedText:
+    """Normalise a text: compatibility forms, case, accents, zero-width and look-alike characters, underscores.
 
     "ß" stays as it is: as "ss" it would turn a German verb ("er aß") into a bad word. Greek, Cyrillic and Armenian
     look-alikes become Latin letters in words that have a Latin letter too: the Greek spirit "ρακί" would be a slur.
     """
     if text.isascii():
         # An underscore joins words as a space parts them.
-        return Folded(text.lower().replace("_", " "), None)
+        return FoldedText(text.lower().replace("_", " "), None)
     foreign = {ord(char): _fold_char(char) for char in set(text) if not char.isascii()}
     table = _ASCII | foreign
     folded = text.translate(table)
@@ -140,9 +140,9 @@ def fold(text: str) -> Folded:
             lambda word: word[0].translate(_LOOK_ALIKES) if _LATIN.search(word[0]) else word[0], folded
         )
     if all(len(piece) == 1 for piece in foreign.values()):
-        return Folded(folded, None)
+        return FoldedText(folded, None)
     offsets = [index for index, char in enumerate(text) for _ in table[ord(char)]]
-    return Folded(folded, [*offsets, len(text)])
+    return FoldedText(folded, [*offsets, len(text)])
 
 
 @lru_cache(maxsize=8192)
@@ -211,7 +211,7 @@ class ToxicToken(NamedTuple):
 
 
 class WordReading(NamedTuple):
-    """The words of a text as the counter sees them."""
+    """The number of words in a text, and the words that may count as bad."""
 
     words: int
     """All words of the text: runs of letters and digits."""
@@ -219,13 +219,13 @@ class WordReading(NamedTuple):
     """The words that may count or be part of a phrase, in order, disguised ones as what they mean."""
 
 
-def read(text: str, book: Lexicon) -> WordReading:
-    """Read the words of a folded text."""
+def read_toxic_tokens(text: str, book: Lexicon) -> WordReading:
+    """Find the words of a folded text that may count as bad."""
     bare = text.translate(_NO_WORD) if text.isascii() else re.sub(r"\W", " ", text)
     words = bare.split()
     present = set(words)
-    spans = suspects(text, bare, present)
-    runs = joined_words(bare, present, book)
+    spans = find_suspect_spans(text, bare, present)
+    runs = find_joined_words(bare, present, book)
     gestures = [ToxicToken(*match.span(), GESTURE) for match in _GESTURES.finditer(text)] if GESTURE in text else []
     # Most texts end here, and the set shows it far faster than a look at each word.
     if not spans and not runs and not gestures and book.triggers.isdisjoint(present):
@@ -236,15 +236,15 @@ def read(text: str, book: Lexicon) -> WordReading:
     for start, end in spans:
         bare = bare[:start] + " " * (end - start) + bare[end:]
     parts = []
-    for start, _, run in _places(bare, runs):
+    for start, _, run in _yield_places(bare, runs):
         for part in runs[run]:
             parts.append(ToxicToken(start, start + len(part), part))
             start += len(part)
-    return WordReading(len(words), sorted([*gestures, *disguised, *_places(bare, wanted), *parts]))
+    return WordReading(len(words), sorted([*gestures, *disguised, *_yield_places(bare, wanted), *parts]))
 
 
-def _places(bare: str, wanted: Iterable[str]) -> Iterator[ToxicToken]:
-    """Yield the places of some words in a text of words and spaces."""
+def _yield_places(bare: str, wanted: Iterable[str]) -> Iterator[ToxicToken]:
+    """Yield the places of some words in a text that has only words and spaces."""
     padded = f" {bare} "
     for word in wanted:
         at = padded.find(f" {word} ")
@@ -254,9 +254,9 @@ def _places(bare: str, wanted: Iterable[str]) -> Iterator[ToxicToken]:
 
 
 def _read_run(run: str, start: int, book: Lexicon) -> Iterator[ToxicToken]:
-    """Read a run of letters, digits and symbols: one disguised word, or else the words between the symbols."""
+    """Yield the bad words in a run of letters, digits and symbols: one disguised word, or words between symbols."""
     if run.isalpha():
-        if word := disguised_word(run, book):
+        if word := find_disguised_word(run, book):
             yield ToxicToken(start, start + len(run), word)
         return
     # A word spelled out, "f.u.c.k"; an article before it is not part of it: "a f u c k i n g mess".
@@ -273,18 +273,18 @@ def _read_run(run: str, start: int, book: Lexicon) -> Iterator[ToxicToken]:
     word = None if run[0] == "*" else book.spellings.get(core)
     if not word:
         core = core.rstrip("*#%!")
-        word = book.spellings.get(core) or disguised_word(core, book)
+        word = book.spellings.get(core) or find_disguised_word(core, book)
     if word:
         yield ToxicToken(begin, begin + len(core), word)
         return
     for part in _WORD.finditer(run):
-        word = part[0] if part[0] in book.known else disguised_word(part[0], book)
+        word = part[0] if part[0] in book.known else find_disguised_word(part[0], book)
         if word:
             yield ToxicToken(start + part.start(), start + part.end(), word)
 
 
-def joined_words(text: str, present: Iterable[str], book: Lexicon) -> dict[str, list[str]]:
-    """Return the words that are several in one, and what they are made of: "fuckyou" of "fuck" and "you".
+def find_joined_words(text: str, present: Iterable[str], book: Lexicon) -> dict[str, list[str]]:
+    """Return the words that join several words, with their parts: "fuckyou" is "fuck" and "you".
 
     A listed word stands next to English words, and nothing may be left over: "Scunthorpe" is no such word. Neither is
     one that is English itself ("bastardize"), nor one that is also made of harmless words alone ("pushit").
@@ -293,17 +293,17 @@ def joined_words(text: str, present: Iterable[str], book: Lexicon) -> dict[str, 
     likely = [
         word for stem in book.stems if stem in text for word in present if stem in word and word not in book.known
     ]
-    return {word: parts for word in likely if len(word) <= MAX_LENGTH and (parts := _parts(word, book))}
+    return {word: parts for word in likely if len(word) <= MAX_LENGTH and (parts := _split_joined_word(word, book))}
 
 
-def _parts(word: str, book: Lexicon) -> list[str] | None:
+def _split_joined_word(word: str, book: Lexicon) -> list[str] | None:
     shortest = SHORTEST + any(stem in word for stem in _CAREFUL)
 
     def is_listed(part: str) -> bool:
         return part in book.words and part.startswith(book.stems)
 
     def is_ordinary(part: str) -> bool:
-        return len(part) >= shortest and part not in book.words and _is_english(part)
+        return len(part) >= shortest and part not in book.words and _is_english_word(part)
 
     def may_stand(part: str, start: int) -> bool:
         if is_listed(part) or part in _BESIDE or is_ordinary(part):
@@ -312,24 +312,24 @@ def _parts(word: str, book: Lexicon) -> list[str] | None:
         leads = start + len(part) < len(word) and not word[:start].endswith(book.stems)
         return part in _BEFORE and leads
 
-    if _is_english(word) or word in book.never_joined:
+    if _is_english_word(word) or word in book.never_joined:
         return None
-    if plain := _split(word, lambda part, start: part in _SHORT or is_ordinary(part)):
+    if plain := _split_into_words(word, lambda part, start: part in _SHORT or is_ordinary(part)):
         # Where no stem is made of whole parts, it is another word: "pushit" is, "wetback" of "wet" and "back" is not.
         edges = {0, *accumulate(map(len, plain))}
         places = ((word.find(stem), len(stem)) for stem in book.stems)
         if not any({place, place + length} <= edges for place, length in places if place >= 0):
             return None
-    parts = _split(word, may_stand)
+    parts = _split_into_words(word, may_stand)
     return parts if parts and any(map(is_listed, parts)) else None
 
 
-def _is_english(word: str) -> bool:
+def _is_english_word(word: str) -> bool:
     return word in vocabulary().flags or word in table()
 
 
-def _split(word: str, may_stand: Callable[[str, int], bool]) -> list[str] | None:
-    """Split a word into the longest words first from the left, and shorter ones where the rest would be left over."""
+def _split_into_words(word: str, may_stand: Callable[[str, int], bool]) -> list[str] | None:
+    """Split a word into words, the longest first from the left; None if a part is left over."""
     # From the right, so that each rest is read once however many ways lead to it.
     rest: list[list[str] | None] = [*([None] * len(word)), []]
     for start in reversed(range(len(word))):
@@ -341,11 +341,11 @@ def _split(word: str, may_stand: Callable[[str, int], bool]) -> list[str] | None
     return rest[0]
 
 
-def suspects(text: str, bare: str, present: set[str]) -> list[Span]:
-    """Return where a word may be in disguise: separate from each other, in order."""
-    spans = list(_around([match.start() for match in TRIPLE.finditer(bare)], bare))
+def find_suspect_spans(text: str, bare: str, present: set[str]) -> list[Span]:
+    """Return the spans in which a word may be disguised, in order and without overlap."""
+    spans = list(_yield_stretches([match.start() for match in TRIPLE.finditer(bare)], bare))
     if marked := [match.start() for match in _MARKED.finditer(text)]:
-        spans += _around(marked, text.translate(_NO_RUN) if text.isascii() else _NOT_IN_RUNS.sub(" ", text))
+        spans += _yield_stretches(marked, text.translate(_NO_RUN) if text.isascii() else _NOT_IN_RUNS.sub(" ", text))
     if len(present & _LETTERS) >= 3 and not present.isdisjoint(_SELDOM_ALONE):
         spans += (match.span() for match in SPELLED.finditer(text))
     if "--" in text:
@@ -357,8 +357,8 @@ def suspects(text: str, bare: str, present: set[str]) -> list[Span]:
     return kept
 
 
-def _around(places: Iterable[int], spaced: str) -> Iterator[Span]:
-    """Yield the stretches between spaces that some places lie in, each once."""
+def _yield_stretches(places: Iterable[int], spaced: str) -> Iterator[Span]:
+    """Yield the stretches between spaces that contain some of the places, each once."""
     end = 0
     for place in places:
         if place >= end:

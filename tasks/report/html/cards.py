@@ -14,7 +14,7 @@ from contrapose.tasks.core.history_records import PastRun
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.core.registry import is_probe, probe
 from contrapose.tasks.core.stopping import early_stop
-from contrapose.tasks.probes.known_errors import READ_BY, UNREAD, step_shares
+from contrapose.tasks.probes.known_errors import READ_BY, UNREAD, name_step_shares
 from contrapose.tasks.probes.panels import Bars, Grid, Panel, Quantity
 from contrapose.tasks.report import evidence, wordings
 from contrapose.tasks.report.base import SKIPPED_SHOWN
@@ -159,7 +159,7 @@ def card(
         "refused": list(map(name_of, outcome["refused"])),
         "figures": list(_figures(outcome, panels, show, terms)),
         "slices": [(show(part["name"]), evidence.describe_slice(part)) for part in outcome["slices"]],
-        "read": [(show(name), share) for name, share in step_shares(outcome["figures"]).items()],
+        "read": [(show(name), share) for name, share in name_step_shares(outcome["figures"]).items()],
         "known_errors": list(map(sentence, facts.known_errors)),
         "panels": [*_passages(outcome), *_wordings(outcome), *(_panel(panel, show) for panel in panels)],
         "unscored": bar_items(outcome["unscored_reasons"], show),

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from contrapose.tasks.probes.toxic_words.count import doubtful
+from contrapose.tasks.probes.toxic_words.count import find_doubtful
 from contrapose.tasks.report.base import SentPrompts
 from contrapose.tasks.report.failures import text_columns
 from contrapose.tasks.report.publish import StoredResults
@@ -196,7 +196,7 @@ def page_texts(raw: Iterable[str], *, show_toxic: bool, longest: int) -> list[Pa
     """Return raw texts as the page holds them, in the same order: cleaned, cut, toxic words set apart to be masked."""
     kept = [cut_text(text, longest) for text in raw]
     # Reading a text for toxic words takes far longer than this search in all of them.
-    doubts = [False] * len(kept) if show_toxic else doubtful(kept)
+    doubts = [False] * len(kept) if show_toxic else find_doubtful(kept)
     texts: list[PageText] = []
     for text, doubt in zip(kept, doubts, strict=True):
         pieces, place = list[str](), 0

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from mutated import check_edits, mutated
 from places import golden_rows
 
-from contrapose.tasks.probes.edits.antonym import Antonym, opposites
+from contrapose.tasks.probes.edits.antonym import Antonym, list_opposites
 from contrapose.tasks.probes.edits.base import Edited
-from contrapose.tasks.probes.edits.change_number import SPELLED, ChangeNumber, amount, takes_an
+from contrapose.tasks.probes.edits.change_number import SPELLED, ChangeNumber, is_read_with_an, parse_amount
 
 ROWS = golden_rows("edits/antonym")
 PIECES = [
@@ -41,7 +41,7 @@ def test_a_mutated_text_gives_another_text_or_a_reason_every_time() -> None:
 
 
 def test_every_opposite_differs_from_its_word_and_keeps_the_degree() -> None:
-    table = opposites()
+    table = list_opposites()
     assert sum(found.degree == "positive" for found in table.values()) >= 300
     for word, found in table.items():
         assert word != found.word
@@ -57,7 +57,7 @@ def test_every_opposite_differs_from_its_word_and_keeps_the_degree() -> None:
     ],
 )  # fmt: skip
 def test_degrees_are_kept(word: str, other: str) -> None:
-    assert opposites()[word].word == other
+    assert list_opposites()[word].word == other
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_a_mark_that_stands_alone_behind_a_year_is_no_word(text: str) -> None:
     ],
 )
 def test_an_stands_before_what_is_spoken_with_a_vowel_first(article: str, numbers: str) -> None:
-    assert [written for written in numbers.split() if takes_an(written) != (article == "an")] == []
+    assert [written for written in numbers.split() if is_read_with_an(written) != (article == "an")] == []
 
 
 @pytest.mark.parametrize(
@@ -232,14 +232,14 @@ def test_an_stands_before_what_is_spoken_with_a_vowel_first(article: str, number
     [("12.5", 12.5), ("0.25", 0.25), ("1,250", 1250), ("1,250.50", 1250.5), ("Seven", 7), ("twenty", 20), ("0", 0)],
 )
 def test_an_amount_has_the_value_that_it_says(spelling: str, value: float) -> None:
-    found = amount(spelling)
+    found = parse_amount(spelling)
     assert found.value == value
     assert found.write(found.units) == spelling.lower()
 
 
 @pytest.mark.parametrize("spelling", ["7th", "1.2.3", "007", "1,25", "one", "twenty-one", "", "12."])
 def test_what_is_no_amount_or_several_is_none(spelling: str) -> None:
-    assert amount(spelling) is None
+    assert parse_amount(spelling) is None
 
 
 ROLES = golden_rows("edits/swap_roles")

@@ -17,7 +17,7 @@ from contrapose.tasks.core.records import AnswerPair, Case, Completion, Trial
 from contrapose.tasks.evaluate.scoring import follow_ups, score_trials
 from contrapose.tasks.probes.judge_cues import JudgeCues, JudgeCuesSettings, cues
 from contrapose.tasks.probes.judge_cues.cues import CUES, HEADINGS, Cue, add_cue, split_blocks
-from contrapose.tasks.probes.judge_cues.probe import verdict_on, votes
+from contrapose.tasks.probes.judge_cues.probe import count_votes, describe_cue
 from contrapose.tasks.probes.orders.letter_replies import read_words
 from contrapose.tasks.tables.results import result_table
 from tests.evaluate.test_scoring import no_embeddings, plan_of
@@ -164,8 +164,12 @@ def test_each_order_gives_two_votes_and_a_tie_gives_one_to_each_side() -> None:
         [row_of("filler", *replies) for replies in [("B", "A"), (TIED, "A"), ("A", ""), (REFUSED, "B")]]
     )
     nan = np.nan
-    np.testing.assert_equal(votes(rows, ("A", "B")), [[0, 0, 0, 0], [1, 0, 0, 0], [1, 1, nan, nan], [nan, nan, 1, 1]])
-    np.testing.assert_equal(votes(rows, ("B", "A")), [[1, 1, 1, 1], [1, 0, 1, 1], [0, 0, nan, nan], [nan, nan, 0, 0]])
+    np.testing.assert_equal(
+        count_votes(rows, ("A", "B")), [[0, 0, 0, 0], [1, 0, 0, 0], [1, 1, nan, nan], [nan, nan, 1, 1]]
+    )
+    np.testing.assert_equal(
+        count_votes(rows, ("B", "A")), [[1, 1, 1, 1], [1, 0, 1, 1], [0, 0, nan, nan], [nan, nan, 0, 0]]
+    )
 
 
 def test_a_cue_that_adds_words_has_a_gate_towards_it_alone() -> None:
@@ -211,12 +215,12 @@ def test_nobody_is_asked_which_of_two_equal_answers_a_reply_chooses() -> None:
 
 def test_a_verdict_on_a_cue_is_corrected_for_all_gates() -> None:
     gate: Any = {"missed": 0.01, "reached": 1.0}
-    assert verdict_on([gate], among=5) == "sways the judge"
-    assert verdict_on([gate], among=6) == "undecided"
+    assert describe_cue([gate], among=5) == "sways the judge"
+    assert describe_cue([gate], among=6) == "undecided"
     within: Any = {"missed": 1.0, "reached": 0.05}
-    assert verdict_on([within, within], among=9) == "within the limit"
-    assert verdict_on([within, gate], among=9) == "undecided"
-    assert verdict_on([], among=9) == "undecided"
+    assert describe_cue([within, within], among=9) == "within the limit"
+    assert describe_cue([within, gate], among=9) == "undecided"
+    assert describe_cue([], among=9) == "undecided"
 
 
 PIECES = (

@@ -19,8 +19,8 @@ from contrapose.tasks.core.user_functions import offer_functions
 from contrapose.tasks.load.describing import describe
 from contrapose.tasks.load.rows import Row
 from contrapose.tasks.probes.relation import RelationSettings
-from contrapose.tasks.probes.relation.figures import relation_measures
-from contrapose.tasks.probes.relation.judging import truth_in
+from contrapose.tasks.probes.relation.figures import yield_relation_measures
+from contrapose.tasks.probes.relation.judging import read_truth
 
 RELATION: Any = probe("relation.mine")
 GERMAN = {"text": "What do bees make?", "after": "Was machen Bienen?"}
@@ -175,7 +175,7 @@ def test_a_function_changes_the_text(made: str | None, reason: str | None) -> No
     ],
 )
 def test_yes_and_no_count_only_where_they_stand_for_themselves(reply: str, said: str | None) -> None:
-    assert truth_in(reply) == said
+    assert read_truth(reply) == said
 
 
 def row(right: tuple[bool | None, bool | None], cluster: str, variant: str, **values: Any) -> dict[str, Any]:
@@ -203,7 +203,7 @@ def test_a_cluster_is_consistent_where_all_variants_are_right() -> None:
         *(row((None, name != "2"), "wrong and unread", name) for name in "123"),
         *(row((True, True), "without 3", name) for name in "12"),
     ]
-    values = {m.name: m.values[~pd.isna(m.values)].tolist() for m in relation_measures(pd.DataFrame(rows))}
+    values = {m.name: m.values[~pd.isna(m.values)].tolist() for m in yield_relation_measures(pd.DataFrame(rows))}
     assert values["consistency"] == [1, 0, 0]
     assert values["consistency_1"] == [1, 1, 1, 1]
     assert values["consistency_2"] == [1, 0, 0, 1]
