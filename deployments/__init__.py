@@ -1,1 +1,1 @@
-"""Deployments and automations as data: `contrapose deploy` reads them, and they travel in the wheel."""
+"""Deployments and automations as data files: `contrapose deploy` reads them, and the wheel contains them."""

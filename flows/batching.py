@@ -1,4 +1,4 @@
-"""Batch runs: questions are submitted to the Batch API of an endpoint, and their replies collected."""
+"""Batch runs: submit the prompts of a run to the Batch API of an endpoint, and collect the replies."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ SHARE = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenQuestions:
-    """The questions that a run would have to ask."""
+    """The questions of a run that the response store cannot answer yet."""
 
     spec: ModelSpec
     """The model, set to reach nobody, with the settings that its endpoint makes necessary."""
@@ -62,7 +62,7 @@ class OpenQuestions:
     """Number of these others."""
 
     def left_aside(self) -> Iterator[str]:
-        """Say which questions are not asked now."""
+        """Describe the questions that are not submitted now."""
         if self.answered:
             yield f"{counted('prompts', self.answered)} answered in the response store, left out"
         rows = [row for row in Store().prompts.batches() if row.id in self.batches]
@@ -74,9 +74,9 @@ class OpenQuestions:
 
 
 def open_questions(config: RunConfig, portions: Iterable[Sequence[Case]]) -> OpenQuestions:
-    """Return the distinct questions of a run that the store cannot answer; those about replies are not among them.
+    """Return the distinct questions of a run that the store cannot answer; follow-up questions are not included.
 
-    Raises ConfigError where the model has no OpenAI-compatible endpoint, or everything is to be asked again.
+    Raises ConfigError if the model has no OpenAI-compatible endpoint, or everything is to be asked again.
     """
     spec = config.model_spec()
     if spec.provider not in VENDORS:
@@ -123,12 +123,12 @@ def open_questions(config: RunConfig, portions: Iterable[Sequence[Case]]) -> Ope
 
 
 def _take_offline(spec: ModelSpec) -> ModelSpec:
-    """Return the model set to reach nobody."""
+    """Return the model with settings under which it calls no server."""
     return spec.model_copy(update={"args": {**spec.args, "offline": True}})
 
 
 def _questions_of(cases: Sequence[Case], form: str) -> Iterator[tuple[Question, bool]]:
-    """Return the questions of cases before any reply is there, each with a flag that says if a letter is asked for."""
+    """Return the questions of cases, each with a flag that is True if the question asks for a letter."""
     for case in cases:
         of_letters = is_letter_wanted(case)
         yield from ((question, of_letters) for question in list_questions([case], form=form))  # type: ignore[arg-type]
@@ -137,7 +137,7 @@ def _questions_of(cases: Sequence[Case], form: str) -> Iterator[tuple[Question, 
 
 
 def note_questions(questions: OpenQuestions, config: RunConfig, *, run: str | None = None) -> None:
-    """Note questions that are about to leave; answers are counted to the run, or else to a new one of their own."""
+    """Note in the store the questions that are about to be submitted; without a run, note a new one for them."""
     if not questions.rows:
         return
     store = Store()
@@ -151,7 +151,7 @@ def note_questions(questions: OpenQuestions, config: RunConfig, *, run: str | No
 
 
 class Prepared(NamedTuple):
-    """Batches that were noted."""
+    """Batches that the store has noted, before they are submitted."""
 
     batches: frozenset[str]
     """Our ids of them."""
@@ -160,7 +160,7 @@ class Prepared(NamedTuple):
 
 
 def prepare(questions: OpenQuestions, config: RunConfig, *, run: str | None = None) -> Prepared:
-    """Note batches of the questions, as far as the budget goes; nothing is sent yet.
+    """Note batches of the questions in the store, as far as the budget allows; send nothing yet.
 
     Answers and cost are counted to the run; without one, to a new run.
     """
@@ -192,9 +192,9 @@ def prepare(questions: OpenQuestions, config: RunConfig, *, run: str | None = No
 
 
 def submit_prepared(chosen: Collection[str] | None = None) -> Iterator[str]:
-    """Submit noted batches, all or those with our ids; one that is refused keeps none from the others.
+    """Submit the noted batches, all or those with our ids; a refused batch does not stop the others.
 
-    Raises ModelError where an endpoint refuses, or does not answer; doing it again submits nothing twice.
+    Raises ModelError if an endpoint refuses, or does not answer; doing it again submits nothing twice.
     """
     prompts, refused = Store().prompts, None
     for row in prompts.batches():
@@ -215,7 +215,7 @@ def submit_prepared(chosen: Collection[str] | None = None) -> Iterator[str]:
 
 
 def cancel(row: SubmittedBatch) -> str:
-    """Give a batch up, and say what became of it: its answers can be collected. Raises ModelError."""
+    """Cancel a batch, and describe what happened to it: its answers can be collected. Raises ModelError."""
     if row.state == PREPARED:
         Store().prompts.release(row.id)
         return f"{row.id}: forgotten; it was not submitted, as far as is known"
@@ -224,7 +224,7 @@ def cancel(row: SubmittedBatch) -> str:
 
 
 class Collected(NamedTuple):
-    """A batch that has ended."""
+    """What a finished batch brought: stored answers, failures, cost."""
 
     row: SubmittedBatch
     status: str
@@ -235,7 +235,7 @@ class Collected(NamedTuple):
     """Its results, counted; None where there are none."""
 
     def in_words(self) -> Iterator[str]:
-        """Describe it for people, a line each."""
+        """Describe it for people, in lines of text."""
         yield self.status
         yield from self.problems
         if self.counts is None:
@@ -246,9 +246,9 @@ class Collected(NamedTuple):
 
 
 def collect(row: SubmittedBatch) -> Collected | None:
-    """Store the answers of a batch; what it did not answer may be asked again. None where it has not ended.
+    """Store the answers of a batch, so that the rest may be asked again; return None if it has not ended.
 
-    Raises ModelError where the endpoint does not answer; doing it again takes no answer twice.
+    Raises ModelError if the endpoint does not answer; doing it again takes no answer twice.
     """
     prompts = Store().prompts
     with BatchEndpoint(ModelSpec.model_validate_json(row.spec)) as endpoint:
@@ -265,7 +265,7 @@ def collect(row: SubmittedBatch) -> Collected | None:
 
 
 def answer_by_batch(config: RunConfig, portions: Iterable[Sequence[Case]], *, run: str) -> Iterator[str]:
-    """Have a run's questions answered by batches, wait for these a day at most, and yield a line for each event.
+    """Answer a run's questions by batches, wait at most a day for them, and yield a line for each event.
 
     Doing it again goes on. A question that a batch does not answer is asked by the run itself.
     """
@@ -284,7 +284,7 @@ def answer_by_batch(config: RunConfig, portions: Iterable[Sequence[Case]], *, ru
 
 
 def describe_batch(row: SubmittedBatch) -> str:
-    """Describe how far a batch is; raise ModelError where the endpoint does not answer."""
+    """Describe how far a batch is; raise ModelError if the endpoint does not answer."""
     if row.state == PREPARED:
         return f"{row.id}: {counted('prompts', row.questions)} prepared, not submitted: `contrapose batch collect`"
     with BatchEndpoint(ModelSpec.model_validate_json(row.spec)) as endpoint:

@@ -65,7 +65,7 @@ POLL_SECONDS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrainedCheck:
-    """The context of a check: every step receives it."""
+    """The context of one check; every step of the flow receives it."""
 
     key: str
     """Its name in the store."""
@@ -86,7 +86,7 @@ class RetrainedCheck:
 
 
 class CheckedModel(TypedDict):
-    """Result of a check."""
+    """Result of a check: the decision, and what was done about it."""
 
     decision: Decision
     """The content of verdict.json."""
@@ -181,7 +181,7 @@ def _end(checked: CheckedModel) -> CheckedModel:
 
 
 def _decide(check: RetrainedCheck) -> Decision:
-    """Return the decision on a check that is ours: an earlier process may have made it."""
+    """Return the decision of this check; read it if an earlier process has already made it."""
     row = check.checks.get(check.key)
     if row is not None and row.decision is not None:
         stored: Decision = json.loads(row.decision)
@@ -197,7 +197,7 @@ def _decide(check: RetrainedCheck) -> Decision:
 
 
 def _promote(check: RetrainedCheck, decision: Decision) -> list[str]:
-    """Promote, unless a candidate that was announced later is; return what was done, in sentences."""
+    """Promote the model, unless a later candidate has already been promoted; return sentences about what was done."""
     newer = check.checks.newer(check.key, alike=check.key[:ALIKE])
     if newer is not None:
         check.checks.close(check.key, promoted=False)
@@ -225,7 +225,7 @@ def _apply_answer(check: RetrainedCheck, decision: Decision, answer: PersonsAnsw
 
 @contextmanager
 def _announced_failure(candidate: Candidate, key: str = "") -> Iterator[None]:
-    """Emit the event for a check that fails, unless another process goes on with it."""
+    """Emit the event for a failed check, unless another process continues the check."""
     try:
         yield
     except OvertakenError:
@@ -236,7 +236,7 @@ def _announced_failure(candidate: Candidate, key: str = "") -> Iterator[None]:
 
 
 def judge(check: RetrainedCheck) -> Decision:
-    """Evaluate both models, the baseline first, compare them, and write down the decision."""
+    """Evaluate both models, the baseline first, compare them, and write the decision."""
     before = resolve_run(baseline_config(check.config, check.baseline))
     after = resolve_run(candidate_config(check.config, check.candidate))
     named = check.candidate
@@ -279,7 +279,7 @@ def judge(check: RetrainedCheck) -> Decision:
 
 
 def _evaluate(vetted: Run, begun: str | None) -> Side:
-    """Evaluate a model; raise ContraposeError where it is no longer the one that was vetted."""
+    """Evaluate a model; raise ContraposeError if it is no longer the model that was vetted."""
     published = evaluate_model(as_parameter(vetted.config), resumed=begun)
     manifest = json.loads((Place(published["folder"]) / "manifest.json").read())
     refuse_replaced_model(manifest["model"], vetted.identity, model=vetted.config.model)
@@ -307,7 +307,7 @@ def announce_decision(decision: Decision, *, suite: str) -> None:
 
 
 def announce_failure(candidate: Candidate, error: Exception, *, check: str) -> None:
-    """Emit the event for a check that came to no verdict."""
+    """Emit the event for a check that ended without a verdict."""
     # Other errors may hold anything in their text: only their kind is shown.
     reason = str(error) if isinstance(error, ContraposeError) else type(error).__name__
     payload: dict[str, Any] = {
@@ -324,13 +324,13 @@ def announce_failure(candidate: Candidate, error: Exception, *, check: str) -> N
 
 
 def _emit_once(model: str, payload: dict[str, Any], *, moment: str | None) -> None:
-    """Emit one event for one verdict, even where an interrupted run emits it again."""
+    """Emit one event for each verdict, also if an interrupted run emits it again."""
     number = uuid5(NAMESPACE_URL, f"{VERDICT}/{payload['check']}/{moment}") if moment else None
     emit_verdict(VERDICT, resource=resource(model), payload=payload, number=number)
 
 
 class ApprovalReply(RunInput):
-    """What the form asks."""
+    """Fields of the form in which a person approves or rejects a candidate."""
 
     # No list to choose from: in the older interface a list inside a dialog closes as soon as a mouse opens it.
     approve: bool = Field(default=False, description="Promotes the candidate; otherwise it is held.")
@@ -339,7 +339,7 @@ class ApprovalReply(RunInput):
 
 
 def ask(decision: Decision, *, hours: float) -> PersonsAnswer | None:
-    """Pause until a person approves or rejects the candidate; None where nobody answered in time.
+    """Pause until a person approves or rejects the candidate; return None if nobody answers in time.
 
     A run of a deployment leaves its process meanwhile, and is started again with the answer.
     """

@@ -40,7 +40,7 @@ OF_SUITE = {"suite", "tests", "data", "limit", "limit_from"}
 
 
 class ComparedModel(UserSettings):
-    """A model with arguments of its own."""
+    """A model to compare, with its own arguments."""
 
     model_config = ConfigDict(title="Model")
 
@@ -49,7 +49,7 @@ class ComparedModel(UserSettings):
 
 
 class Compared(TypedDict):
-    """A comparison on one suite: its folder, those of the runs, and the content of comparison.json."""
+    """A comparison on one suite: its folder, the folders of the runs, and the content of comparison.json."""
 
     suite: str
     folder: str
@@ -59,7 +59,7 @@ class Compared(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
-    """One model on one suite."""
+    """The evaluation of one model on one suite."""
 
     config: RunConfig
     """The run."""
@@ -155,7 +155,7 @@ def compare_models(
 
 
 def _select_suite(config: RunConfig, name: str) -> RunConfig:
-    """Return the configuration with another suite, and what is set next to it."""
+    """Return the configuration with another suite, and with the settings that belong to it."""
     if name not in bundled_suites():
         Permissions.here().refuse_file(name, where="suites")
     suite, warnings = load_config(name)
@@ -168,7 +168,7 @@ def _select_suite(config: RunConfig, name: str) -> RunConfig:
 def _ask_early(
     suite: RunConfig, evaluations: Iterable[Evaluation], baseline: int, margin: float
 ) -> Sequence[Evaluation]:
-    """Return the evaluations on a suite; where it may stop early, all are asked as far as decides between them."""
+    """Return the evaluations on a suite; if it may stop early, ask all models together until the verdict is clear."""
     own = [one for one in evaluations if one.config.suite == suite.suite]
     own.sort(key=lambda one: (one.model != baseline, one.model))
     if suite.stop == "all" or len(own) < 2 or own[0].model != baseline:
@@ -178,7 +178,7 @@ def _ask_early(
 
 
 def _evaluate_all(evaluations: Sequence[Evaluation], outcomes: Outcomes, *, at_once: int) -> None:
-    """Evaluate all, those of one place one after the other, a model's together, so that it is loaded once."""
+    """Evaluate all, one at a time for each address, and each model's suites in a row, so that it is loaded once."""
     queues: dict[str, list[Evaluation]] = {}
     for evaluation in sorted(evaluations, key=lambda one: one.model):
         queues.setdefault(evaluation.place, []).append(evaluation)
@@ -199,7 +199,7 @@ def _evaluate_all(evaluations: Sequence[Evaluation], outcomes: Outcomes, *, at_o
 
 
 def _evaluate(evaluation: Evaluation) -> str | ContraposeError:
-    """Return the folder of the run, or why it is not finished."""
+    """Return the folder of the run, or the reason why it is not finished."""
     try:
         published = evaluate_model(as_parameter(evaluation.config), resumed=evaluation.begun)
     except ContraposeError as error:

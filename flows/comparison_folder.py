@@ -14,9 +14,9 @@ from contrapose.tasks.report.publish import free_folder, write_folder
 
 
 def publish_comparison(comparison: Comparison, base: Place, *, suite: str = "", show_toxic: bool = False) -> Place:
-    """Publish a comparison into a new folder below `base`, complete or not at all; the suite is part of its name.
+    """Publish a comparison in a new folder below `base`, completely or not at all; its name contains the suite.
 
-    Raises ComparisonError where a run is gone, and ConfigError where the folder cannot be written.
+    Raises ComparisonError if a run is gone, and ConfigError if the folder cannot be written.
     """
     parts = [f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}", *([suite] if suite else []), "comparison"]
     flips, folder = flips_of(comparison), free_folder(base, "-".join(parts)).resolved()
@@ -26,7 +26,7 @@ def publish_comparison(comparison: Comparison, base: Place, *, suite: str = "", 
 
 
 def rewrite_comparison(folder: Path, comparison: Comparison, *, show_toxic: bool = False) -> Place:
-    """Write a comparison into a folder that may exist, and then keeps its other files. Errors: as above."""
+    """Write a comparison into a folder; if it exists, keep its other files. Raises the same errors."""
     place = Place(str(folder))
     fill = partial(write_comparison, comparison=comparison, flips=flips_of(comparison), show_toxic=show_toxic)
     if folder.exists():

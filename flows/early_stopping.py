@@ -1,4 +1,4 @@
-"""Early stopping: portions are asked until every test is decided, or nothing is left to ask."""
+"""Early stopping: ask the cases in portions until every test is decided, or all cases are asked."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MOST = 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:
-    """When a test of a run is compared with its gates."""
+    """The looks of a test: when a run compares its results with its gates."""
 
     run: str
     """Id of the run."""
@@ -54,7 +54,7 @@ class Schedule:
 
     @classmethod
     def _of_test(cls, run: Run, plan: Plan, cases: Table) -> Schedule:
-        """Return the schedule of a test without a look of this run."""
+        """Return the schedule of a test, without looks of this run yet."""
         key, hashes = _hash_subject(run, plan), list[str]()
         for part in batches(cases, columns=COLUMNS) if cases["rows"] <= MOST else ():
             for name, original, skipped, control in zip(*(part[column].to_pylist() for column in COLUMNS), strict=True):
@@ -66,31 +66,31 @@ class Schedule:
 
     @classmethod
     def at_the_end(cls, run: Run, plan: Plan, cases: Table) -> Schedule:
-        """Look once, when all cases are asked; never, where there are too many to be known again."""
+        """Return a schedule with one look after all cases; with no look if the store cannot note so many cases."""
         schedule = cls._of_test(run, plan, cases)
         judged = len(schedule.hashes)
         return replace(schedule, looks=(Look(cases["rows"], judged),) if judged else (), total=judged)
 
     @classmethod
     def of_portions(cls, run: Run, plan: Plan, cases: Table, *, beside: Sequence[str]) -> Schedule:
-        """Look after every portion, and alone only after the cases of earlier runs; side by side all stop together."""
+        """Return a schedule that looks after every portion; alone, it skips looks that earlier runs have had."""
         places, schedule = list_looks(cases, size=run.config.runner_args.portion), cls._of_test(run, plan, cases)
         begin = 0 if beside else max(schedule.earlier, default=0)
         ahead = tuple(place for place in places if place.judged > begin)
         return replace(schedule, looks=ahead, total=places[-1].judged if places else 0, beside=tuple(beside))
 
     def up_to(self, count: int) -> Schedule:
-        """Keep only the first looks."""
+        """Keep only so many looks, the first ones."""
         return replace(self, looks=self.looks[:count])
 
     def note_open(self) -> None:
-        """Keep by which cases the verdict was left open, for later runs: by all of them."""
+        """Note in the store, for later runs, that all these cases left the verdict undecided."""
         if self.hashes:
             Store().looks.note(self.key, self.hashes, run=self.run)
 
     @property
     def evidence(self) -> Looks:
-        """Looks of this run, and those of earlier ones, from which it goes on."""
+        """Return the looks of this run, and those of the earlier runs that it continues."""
         if not self.looks:
             return ONE_LOOK
         begin = min(max(self.earlier, default=0), self.looks[-1].judged - 1)
@@ -99,12 +99,12 @@ class Schedule:
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """Shares of the cases that may be judged, at each look of this run."""
+        """Return the share of the cases that may be judged, at each look of this run."""
         return tuple(look.judged / self.total for look in self.looks)
 
 
 def _hash_subject(run: Run, plan: Plan) -> str:
-    """Hash all that a verdict is about, but for the cases: of another model, gate or wording it is another one."""
+    """Hash everything that the verdict depends on except the cases: model, gate, wording and other settings."""
     spec = run.spec
     about = {
         "identity": dict(run.identity),
@@ -123,7 +123,7 @@ def _hash_subject(run: Run, plan: Plan) -> str:
 
 @dataclass(slots=True, kw_only=True)
 class GradualTest:
-    """A test of a run that is asked portion by portion."""
+    """A test of a run whose cases are asked in portions."""
 
     run: Run
     plan: Plan
@@ -150,16 +150,16 @@ class GradualTest:
 
     @property
     def is_over(self) -> bool:
-        """True when all is asked."""
+        """True if all cases are asked."""
         return self.taken == len(self.schedule.looks)
 
     @property
     def end(self) -> int:
-        """Rows of the cases before the last look."""
+        """Number of the cases before the last look."""
         return self.schedule.looks[self.taken - 1].end if self.taken else 0
 
     def read_replies(self, *, stopped: str | None) -> None:
-        """Have the replies so far read; the model, or the run's reader, is asked about those that rules cannot read."""
+        """Read the replies so far; ask the run's reader, or the model, about those that the rules cannot read."""
         with silent(True):
             own = {self.plan.test: self.replies}
             self.trials = ask_follow_ups(self.run, own, stopped=stopped, cache=self.cache)[self.plan.test]
@@ -175,7 +175,7 @@ class GradualTest:
         return [self.scored[table["sha256"]] for table in self.trials.tables]
 
     def decide(self, *, tests: int) -> GateDecision | None:
-        """Compare all results so far with the gates; None where nothing can be said yet."""
+        """Compare all results so far with the gates; return None if it is too early for a verdict."""
         tables = self.results()
         for table in tables:
             if table["sha256"] not in self.figures:
@@ -186,7 +186,7 @@ class GradualTest:
         return verdict_now(parts.to_pandas(), self.plan, rules(self.run.config, self.plan, tests=tests, looks=looks))
 
     def finished_trials(self) -> Trials:
-        """Return the trials with their looks, and the questions saved; a question that cases share counts once."""
+        """Return the trials with their looks, and the saved questions; count a question that cases share once."""
         counter, counts, ends = Counter(look_up=lambda questions: {}), [0], (0, self.end, self.cases["rows"])
         for first, end in pairwise(ends):
             starts = range(first, end, ROWS)
@@ -196,7 +196,7 @@ class GradualTest:
 
 
 def prepare_test(run: Run, plan: Plan, cases: Table, *, beside: Sequence[str]) -> GradualTest:
-    """Return a test of which nothing is asked yet, alone or side by side with other runs."""
+    """Return a test of which no case is asked yet, for one run or for runs side by side."""
     schedule = Schedule.of_portions(run, plan, cases, beside=beside)
     ends = [look.end for look in schedule.looks]
     portions = yield_chunks(plan.test, cases, portion_size(run, cases), ends=ends)
@@ -206,7 +206,7 @@ def prepare_test(run: Run, plan: Plan, cases: Table, *, beside: Sequence[str]) -
 
 
 def ask_until_decided(run: Run, cases: Mapping[str, Table], meter: Meter) -> dict[str, Trials]:
-    """Ask every test of a run until it is decided, whatever becomes of the others; return their trials.
+    """Ask every test of a run until it is decided, independently of the others; return the trials.
 
     Where a budget ends before, what was not asked is noted of all tests that are not decided by then. What is asked
     side by side with other models stops where all of them do.
@@ -234,7 +234,7 @@ def ask_until_decided(run: Run, cases: Mapping[str, Table], meter: Meter) -> dic
 
 
 def ask_next_portions(run: Run, going: Sequence[GradualTest], meter: Meter, *, stopped: str | None) -> str | None:
-    """Ask the next portion of each test; return why nothing more is to be asked, if that is so."""
+    """Ask the next portion of each test; return the reason if asking must stop, else None."""
     by_name = {test.plan.test: test for test in going}
     portions = [(test.plan, test.cases, chunk) for test in going for chunk in test.portions[test.taken]]
     with shared_terms(run, run.terms(), meter) as terms:
@@ -248,5 +248,5 @@ def ask_next_portions(run: Run, going: Sequence[GradualTest], meter: Meter, *, s
 
 
 def count_saved(meter: Meter, tests: Iterable[GradualTest]) -> None:
-    """Let a meter show how many questions of decided tests need not be asked any more."""
+    """Show in a meter how many questions of decided tests need not be asked any more."""
     meter.saved = sum(count_questions(test.cases, first=test.end) for test in tests)

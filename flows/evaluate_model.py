@@ -1,4 +1,4 @@
-"""The main flow: six stages measure how a model's answers change when its prompts change a little.
+"""Main flow: six stages measure how a model's answers change when its prompts change a little.
 
     load ──samples──▶ perturb ──cases──▶ infer ──trials──▶ evaluate ──results──▶ validate ──▶ report
 

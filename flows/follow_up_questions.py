@@ -1,4 +1,4 @@
-"""Follow-up questions: the model, or the run's reader, is asked which option unread replies choose."""
+"""Follow-up questions: ask the run's reader, or the model, which option an unread reply chooses."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from contrapose.tasks.text.wording import usage_and_latency
 
 @dataclass(frozen=True, slots=True)
 class FollowUpCache:
-    """Known unread replies and answers: a run that comes back with more replies asks nothing twice."""
+    """Known unread replies and their answers, so that a run that looks again asks nothing twice."""
 
     unread: dict[str, Unread] = field(default_factory=dict)
     """By the hash of the trials."""
@@ -39,7 +39,7 @@ class FollowUpCache:
 
 
 class Asking(NamedTuple):
-    """The run, the model that is asked, and the known answers."""
+    """Context of follow-up questions: the run, the model that is asked, and the known answers."""
 
     run: Run
     terms: Terms
@@ -47,7 +47,7 @@ class Asking(NamedTuple):
 
 
 class FollowUpOutcome(NamedTuple):
-    """Result of questions about the replies of a test."""
+    """Result of the follow-up questions of a test."""
 
     trials: Trials
     """With the answers."""
@@ -64,7 +64,7 @@ class FollowUpOutcome(NamedTuple):
 def ask_follow_ups(
     run: Run, trials: Mapping[str, Trials], *, stopped: str | None, cache: FollowUpCache | None = None
 ) -> dict[str, Trials]:
-    """Return the trials, with answers about the replies whose choice neither rules nor embeddings can read.
+    """Return the trials, with answers about the replies that neither rules nor embeddings can read.
 
     The run's reader is asked, or else the model under test. It comes after all other questions, so that it takes
     nothing from their budget. First the model is asked about a few replies that rules read, and about made-up ones: one
@@ -99,7 +99,7 @@ def ask_follow_ups(
 
 
 def _find_unread(run: Run, plan: Plan, trials: Trials, cache: FollowUpCache) -> list[Unread]:
-    """Return questions about the replies in each table of trials."""
+    """Return the follow-up questions about the replies in each table of trials."""
     submitted = {
         table["sha256"]: run.workers.submit(find_unread, run.config.refresh, plan=plan, trials=table, **run.embedding)
         for table in trials.tables
@@ -110,7 +110,7 @@ def _find_unread(run: Run, plan: Plan, trials: Trials, cache: FollowUpCache) -> 
 
 
 def _draw_checks(unread: list[Unread], questions: list[Table]) -> list[Table]:
-    """Draw questions about known replies, half of them made up, at most as many as there are unread ones."""
+    """Draw questions about known replies, half of them made up, at most as many as there are unread replies."""
     most = min(CHECKS, _count_rows(questions))
     known = [read(portion["checks"], FollowUp) if most else [] for portion in unread]
     checks = [check for table in known for check in table]
@@ -128,7 +128,7 @@ def _count_rows(tables: Iterable[Table]) -> int:
 def _ask_of_test(
     asking: Asking, test: str, trials: Trials, questions: list[Table], checks: list[Table], *, stopped: str | None
 ) -> tuple[Trials, str | None]:
-    """Return the trials of one test with the answers, and why asking was stopped, if it was."""
+    """Return the trials of one test with the answers, and the reason if asking was stopped."""
     run, total, warnings = asking.run, _count_rows(questions), list(trials.warnings)
     outcome = checked = _ask(asking, f"known replies of {test}, to check it by", trials, checks, stopped=stopped)
     distrust = _distrust_reason(run, checked)
@@ -196,7 +196,7 @@ def _sum_pairs(counts: Iterable[tuple[int, int]]) -> tuple[int, int]:
 
 
 def _distrust_reason(run: Run, checked: FollowUpOutcome) -> str:
-    """Return why the model is not asked about unread replies: it misreads known ones. Empty where it may be asked."""
+    """Return the reason not to ask the model, because it misreads known replies; "" if it may be asked."""
     (agreed, compared), (right, made_up) = checked.read, checked.made_up
     if is_bad_reader(agreed, compared):
         return (

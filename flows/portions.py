@@ -1,4 +1,4 @@
-"""Portions of a run: how rows are divided and asked together, with a shared budget and progress.
+"""Portions of a run: divide the rows, and ask the portions with a shared budget and progress.
 
 Cases and results are made in portions only where other processes make them, and there are enough rows: in one process
 they would wait for each other.
@@ -40,7 +40,7 @@ ROUNDS = 2
 
 
 def portion_size(run: Run, cases: Table) -> int:
-    """Return the cases of a portion: as many as the provider likes, and fewer where workers would have none."""
+    """Return the number of cases in a portion: as the provider prefers, or fewer so that every worker has one."""
     most = run.workers.args.portion or run.provider.cases_per_task
     if run.workers.alone or run.workers.args.portion:
         return most
@@ -48,7 +48,7 @@ def portion_size(run: Run, cases: Table) -> int:
 
 
 def make_cases(run: Run, plan: Plan, samples: Table) -> Table:
-    """Return the cases of a test, perturbed in one piece or in portions."""
+    """Return the cases of a test, made at once or in portions."""
     refresh, rows = run.config.refresh, samples["rows"]
     seeded: dict[str, Any] = {"seed": run.config.seed, "likelihoods": run.likelihoods}
     if run.workers.inside or rows < LEAST_ROWS:
@@ -75,7 +75,7 @@ def make_cases(run: Run, plan: Plan, samples: Table) -> Table:
 
 
 def score_trials(run: Run, plan: Plan, trials: list[Table]) -> Table:
-    """Return the results of a test, scored in one piece or in portions."""
+    """Return the results of a test, scored at once or in portions."""
     refresh, model = run.config.refresh, run.config.model
     rows = sum(table["rows"] for table in trials)
     if run.workers.inside or rows < LEAST_ROWS:
@@ -96,7 +96,7 @@ def score_trials(run: Run, plan: Plan, trials: list[Table]) -> Table:
 
 
 def mark_unclosed_thoughts(trials: Mapping[str, Trials]) -> dict[str, Trials]:
-    """Return the trials of all tests; if some replies begin within a thought, those that never close it are marked."""
+    """Return the trials; if some replies begin with a reasoning part, mark the replies in which it does not end."""
     if not any(own.thinks for own in trials.values()):
         return dict(trials)
     marked = dict(trials)
@@ -115,7 +115,7 @@ def _rows_of_portion(run: Run, rows: int) -> int:
 def ask_portions(
     run: Run, portions: Iterable[tuple[Plan, Table, Chunk]], terms: Terms, *, stopped: str | None = None
 ) -> Iterator[tuple[str, InferOutcome]]:
-    """Ask portions of tests' cases one after the other, or submit them all; yield the test and outcome of each."""
+    """Ask portions of cases one after another, or submit them all; yield the test and outcome of each."""
     submitted = []
     for plan, cases, chunk in portions:
         pending = run.workers.submit(
@@ -135,7 +135,7 @@ def ask_portions(
 
 @contextmanager
 def shared_terms(run: Run, own: Terms, meter: Meter) -> Iterator[Terms]:
-    """Give the terms of portions that are submitted inside; the meter adds what all of them have done.
+    """Yield the terms for portions that are submitted inside; the meter adds up their work.
 
     Where the work inside ends by an exception they are stopped: what was answered is kept, and nothing more is asked.
     """

@@ -1,4 +1,4 @@
-"""Reader of a run: another model, which reads the replies that the rules cannot."""
+"""Reader of a run: another model that reads the replies which the rules cannot read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from contrapose.tasks.infer.budget import find_reader_price
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reader:
-    """Another model than the one under test, which is asked what replies choose that could not be read."""
+    """A model, not the one under test, that says which option an unreadable reply chooses."""
 
     spec: ModelSpec
     """The model and its settings."""
@@ -28,9 +28,9 @@ class Reader:
 
 
 def find_reader(config: RunConfig, selected: Sequence[Plan], *, likelihoods: Likelihoods) -> Reader | None:
-    """Find the reader that a run may need; None where none is asked, or the model under test reads.
+    """Find the reader that a run may need; None if no test needs one, or the model under test reads.
 
-    Raises ContraposeError where it cannot be found, or the cost is limited and its price is unknown.
+    Raises ContraposeError if it cannot be found, or the cost is limited and its price is unknown.
     """
     spec = config.reader_spec()
     if spec is None or not any(plan.probe_settings.asks_back(likelihoods) for plan in selected):
@@ -43,7 +43,7 @@ def find_reader(config: RunConfig, selected: Sequence[Plan], *, likelihoods: Lik
 
 
 def idle_reader(config: RunConfig, *, asked: bool) -> list[str]:
-    """Return a warning where a reader is set and no test may ask it: no error, since a suite serves several models."""
+    """Return a warning if a reader is set that no test can use; no error, because a suite serves several models."""
     if asked or not config.reader:
         return []
     return [
@@ -53,12 +53,12 @@ def idle_reader(config: RunConfig, *, asked: bool) -> list[str]:
 
 
 def name_reader_args(text: str) -> str:
-    """Return a provider's text with `reader_args`, the setting that is meant, in place of `model_args`."""
+    """Return a provider's text with `reader_args` instead of `model_args`, because that is the setting to change."""
     return text.replace("model_args", "reader_args")
 
 
 def about_reader(error: ContraposeError) -> ContraposeError:
-    """Return an error about a model as one about the reader."""
+    """Return an error about a model, reworded as an error about the reader."""
     about = error.reworded(name_reader_args)
     about.where = about.where or "reader"
     return about

@@ -1,4 +1,4 @@
-"""The last stage: a run's folder is published, with its manifest, usage and record in the history."""
+"""Report stage: publish the folder of a run with its manifest and usage, and record the run in the history."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def _model_summary(spec: ModelSpec, identity: Mapping[str, str]) -> ModelSummary
 
 
 def usage_summary(run: Run) -> UsageSummary:
-    """Return what the run has spent, from the store, which knows it through any crash."""
+    """Return calls, tokens and cost of the run, from the store, because the store keeps them through a crash."""
     row = Store().runs.get(run.id)
     if row is None:
         raise LookupError(f"run {run.id} is not in the store")
@@ -182,7 +182,7 @@ def usage_summary(run: Run) -> UsageSummary:
 
 
 def _manifest(run: Run, summary: Summary, trials: Mapping[str, Trials]) -> dict[str, Any]:
-    """Return all that is needed to repeat the run. The configuration holds no secret by construction."""
+    """Return everything that is needed to repeat the run; the configuration never holds a secret."""
     reader = run.reader
     return {
         "run_id": summary["run_id"],
@@ -210,7 +210,7 @@ def _all_versions(run: Run) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered:
-    """A run among those before it."""
+    """A run with the earlier runs of its history."""
 
     run: PastRun
     """This run, as the history will keep it."""
@@ -223,7 +223,7 @@ class Remembered:
 
 
 def remember(run: Run, summary: Summary) -> Remembered:
-    """Read the runs before this one; nothing that is wrong with the history keeps a report from being written."""
+    """Read the earlier runs; an error in the history does not stop the report."""
     from contrapose.tasks.history.queries import history
 
     made_of = fingerprint(
@@ -252,7 +252,7 @@ def remember(run: Run, summary: Summary) -> Remembered:
 
 
 def record(run: Run, remembered: Remembered) -> tuple[str, ...]:
-    """Append a published run; return a warning where that fails, for the run folder is complete either way."""
+    """Append a published run to the history; return a warning if that fails, because the run itself is complete."""
     try:
         append(place(run.config.history, run.config.output), remembered.run, key=remembered.key)
     except Exception as error:
@@ -261,7 +261,7 @@ def record(run: Run, remembered: Remembered) -> tuple[str, ...]:
 
 
 def _warn_of_history(error: Exception, done: str) -> str:
-    """Return a warning without the text of a foreign error, which may repeat an address with its secrets."""
+    """Return a warning without the text of a library's error, which may contain an address with secrets."""
     if isinstance(error, ContraposeError):
         return f"history: {error}"
     why = f"history: it could not be {done} ({type(error).__name__}); expected a folder or URL that can be {done}"

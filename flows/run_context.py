@@ -1,4 +1,4 @@
-"""Run: a configuration resolved once into tests, models, prices, budget and workers, for every stage.
+"""Context of a run: a configuration resolved once into tests, models, prices, budget and workers, for every stage.
 
 Prefect is not imported here: a command that only checks waits for no orchestrator.
 """
@@ -41,7 +41,7 @@ R = TypeVar("R")
 
 
 class Embedding(TypedDict):
-    """The model that scorers embed by."""
+    """The model with which scorers compute embeddings."""
 
     embedding_model: str
     embedding_revision: str
@@ -49,7 +49,7 @@ class Embedding(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """The context of a run: every stage receives it, and looks nothing up by name."""
+    """The context of a run: every stage receives it, and reads no global state."""
 
     config: RunConfig
     """As it was given."""
@@ -92,7 +92,7 @@ class Run:
         return self.reader.spec.id if self.reader else THE_MODEL
 
     def terms(self) -> Terms:
-        """Return the terms on which the model under test is asked."""
+        """Return the terms for asking the model under test: settings, price, limits."""
         from contrapose.tasks.infer.task import Terms
 
         return Terms(
@@ -107,7 +107,7 @@ class Run:
         )
 
     def reading_terms(self) -> Terms:
-        """Return the terms on which the reader, or else the model under test, is asked about unread replies.
+        """Return the terms for asking the reader, or else the model under test, about unread replies.
 
         Examples are left out: they show how the test's own prompts are answered.
         """
@@ -120,7 +120,7 @@ class Run:
 
 
 def resolve_run(config: RunConfig) -> Run:
-    """Resolve the configuration and find the models, before anything is computed.
+    """Resolve the configuration and find the models, before any work begins.
 
     Raises:
         ContraposeError: the configuration is wrong, or a model that the run may need cannot be found.
@@ -151,7 +151,7 @@ def resolve_run(config: RunConfig) -> Run:
 
 
 def _refuse_missing_embedding(config: RunConfig, selected: Sequence[Plan], *, likelihoods: Likelihoods) -> None:
-    """Raise ConfigError for a run whose replies would be paid for, and then could not be read."""
+    """Raise ConfigError if a run would pay for replies that it could not read afterwards."""
     try:
         resolve_model(config.embedding_model)
     except ConfigError as error:
@@ -162,7 +162,7 @@ def _refuse_missing_embedding(config: RunConfig, selected: Sequence[Plan], *, li
 
 
 def _may_embed(plan: Plan, likelihoods: Likelihoods, *, seed: int) -> bool:
-    """Return True where a reply may be read by embedding; the data are read only if their options decide that."""
+    """Return True if a reply may be read by embedding; read the data only if their options decide that."""
     samples = plan.probe_settings.embeds(likelihoods)
     if samples != "without_options":
         return samples == "all"
@@ -178,7 +178,7 @@ def _may_embed(plan: Plan, likelihoods: Likelihoods, *, seed: int) -> bool:
 
 
 def time_stage(stage: Callable[Concatenate[Run, P], R]) -> Callable[Concatenate[Run, P], R]:
-    """Decorate a stage: show it at a terminal, and note in `Run.timings` how long it took."""
+    """Decorate a stage: show it at a terminal, and note its duration in `Run.timings`."""
 
     @wraps(stage)
     def run_stage(run: Run, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -195,7 +195,7 @@ def time_stage(stage: Callable[Concatenate[Run, P], R]) -> Callable[Concatenate[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trials:
-    """The trials of one test; at first of no case."""
+    """The trials of one test; empty at first."""
 
     tables: list[Table] = field(default_factory=list)
     """In the order of the cases."""
@@ -227,7 +227,7 @@ class Trials:
     """Questions that were not asked, since the test was decided without them."""
 
     def plus(self, asked: InferOutcome) -> Trials:
-        """Add the trials of a further portion."""
+        """Return the trials with those of a further portion."""
         return replace(
             self,
             tables=[*self.tables, asked["table"]],

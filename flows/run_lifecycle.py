@@ -1,4 +1,4 @@
-"""Life cycle of a run: started or resumed, and recorded in the response store and on the Prefect server."""
+"""Life cycle of a run: start or resume it, and record it in the response store and on the Prefect server."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ def begin(config: RunConfig, *, resumed: str | None = None, alone: bool = True) 
 
 
 def alive(run: Run) -> AbstractContextManager[None]:
-    """Mark a run as going on until the end of the context: nobody else may resume it meanwhile."""
+    """Mark a run as running until the end of the context, so that nobody else resumes it."""
     return Store().runs.alive(run.id)
 
 
 def find_begun(store: Runs) -> str | None:
     """Return the id of the unfinished run that this flow run began at an earlier start, or None.
 
-    Raises ContraposeError where it was started too often.
+    Raises ContraposeError if it was started too often.
     """
     flow_run = _kept_flow_run()
     if flow_run is None or flow_run.run_count <= 1:
@@ -83,13 +83,13 @@ def find_begun(store: Runs) -> str | None:
 
 
 def _kept_flow_run() -> FlowRun | None:
-    """Return this flow run, where a server keeps it: Prefect's temporary one ends with the process."""
+    """Return this flow run if a permanent server keeps it; None for a temporary server, which ends with the process."""
     context = FlowRunContext.get()
     return context.flow_run if context is not None and is_kept() else None
 
 
 def config_of(row: RunRow) -> RunConfig:
-    """Return the configuration that a run began with; raise ConfigError where it is not one of this version."""
+    """Return the configuration that a run began with; raise ConfigError if this version cannot read it."""
     try:
         return RunConfig.model_validate_json(row.config)
     except ValidationError as error:
@@ -102,7 +102,7 @@ def config_of(row: RunRow) -> RunConfig:
 
 
 def refuse_other(config: RunConfig, row: RunRow) -> None:
-    """Raise ConfigError for a configuration that differs from the run's own in more than the budget."""
+    """Raise ConfigError if a configuration differs from the run's own in more than the budget."""
     own, wanted = (one.model_dump(mode="json", exclude=BUDGET) for one in (config_of(row), config))
     if differing := [name for name in own if own[name] != wanted[name]]:
         raise ConfigError(

@@ -53,7 +53,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedCase:
-    """A failed case of a finished run, and all that asks it again."""
+    """A failed case of a finished run, with everything that is needed to ask it again."""
 
     folder: Place
     """Of the run."""
@@ -139,7 +139,7 @@ def open_case(
 
 
 def _read_config(run: FinishedRun, function: str | None) -> RunConfig:
-    """Return the configuration of a run whose model can be asked; what a run of this user asked is allowed again."""
+    """Return the configuration of a run whose model can be asked, with the permissions that the user's run had."""
     manifest = (run.folder / "manifest.json").json()
     try:
         config = RunConfig.model_validate({**manifest["config"], "runner": "threads", "runner_args": {}})
@@ -174,7 +174,7 @@ def _read_config(run: FinishedRun, function: str | None) -> RunConfig:
 
 
 def _with_functions(config: RunConfig, functions: Mapping[str, str]) -> RunConfig:
-    """Return the configuration with functions of relations that a call from Python offers anew."""
+    """Return the configuration with the functions of relations that a Python call passes again."""
     if not functions:
         return config
     values = config.model_dump()
@@ -184,7 +184,7 @@ def _with_functions(config: RunConfig, functions: Mapping[str, str]) -> RunConfi
 
 
 def _find_failure(folder: Place, name: str, fitting: Sequence[str]) -> Row:
-    """Return the result row of a failed case of a fitting test, the first of its repeats that failed."""
+    """Return the result row of a failed case of one of these tests, the first failed repeat."""
     counted = ~pc.field("control")
     named = ((pc.field("case_id") == name) | (pc.field("sample_id") == name)) & counted
     with (folder / "results.parquet").here() as path:
@@ -210,7 +210,7 @@ def _find_failure(folder: Place, name: str, fitting: Sequence[str]) -> Row:
 
 
 def _is_failure(row: Row) -> bool:
-    """Return whether the answer changed, as the test's scoring says for certain."""
+    """Return True if the answer certainly changed, according to the test's scoring."""
     return row["pass"] is False and not row["undecided"]
 
 
@@ -224,7 +224,7 @@ def _can_shrink(plan: Plan) -> bool:
 
 
 class CaseAsker:
-    """The model of a run, asked about texts of one case, and what the test's scoring says of its replies."""
+    """Asks the model of a run about shortened texts of one case, and scores the replies as the test does."""
 
     def __init__(self, failed: FailedCase, *, limits: Limits, repeats: int) -> None:
         if repeats < 1:
@@ -245,7 +245,7 @@ class CaseAsker:
         self.broker = StoreBroker(Keys(self.spec, self._identity), run=run, model=self.spec.id, budget=budget)
 
     def test(self, texts: Sequence[str]) -> list[bool]:
-        """Return which texts fail each time that they are asked; only those that failed once are asked again."""
+        """Return for each text whether it fails every time; ask again only texts that failed the first time."""
         first = self.rows([(text, 0) for text in texts])
         failing = [text for text, row in zip(texts, first, strict=True) if row and _is_failure(row)]
         again = [(text, repeat) for text in failing for repeat in range(1, self.repeats)]
@@ -269,9 +269,9 @@ class CaseAsker:
                 )
 
     def rows(self, asked: Sequence[tuple[str, int]]) -> list[Row | None]:
-        """Ask about texts, each with the number of its repeat; return result rows, None where the edit does not apply.
+        """Ask about texts, each with the number of its repeat; return result rows, None if the edit does not apply.
 
-        Raises StoppedError where the budget is spent.
+        Raises StoppedError if the budget is spent.
         """
         before = self.broker.budget.spent.calls
         cases = [replace(self.failed.build(text), repeat=repeat) for text, repeat in asked]
@@ -297,7 +297,7 @@ class CaseAsker:
 
 
 def shrink_case(failed: FailedCase, *, limits: Limits, repeats: int = REPEATS) -> ShortestPrompt:
-    """Return the shortest prompt of a case with which its test still fails, and keep it in the folder of the run.
+    """Find the shortest prompt of a case with which its test still fails, and keep it in the folder of the run.
 
     Raises:
         ContraposeError: the case does not fail when it is asked again, or the budget is spent before that is known.

@@ -1,4 +1,4 @@
-"""Models asked side by side, and stopped together as soon as it is decided whether one is worse."""
+"""Interim comparison: ask models side by side, and stop all as soon as it is clear whether one is worse."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ Decide = Callable[[InterimComparison], bool]
 
 
 def ask_side_by_side(configs: Sequence[RunConfig], *, margin: float, decide: Decide) -> list[str]:
-    """Ask several models the same cases, portion by portion, until every test is decided; return the ids of the runs.
+    """Ask several models the same cases in portions until every test is decided; return the ids of the runs.
 
     The runs are left unfinished. Each is resumed by its id: in the response store it finds the answers, and after which
     look it stops. The baseline comes first; `margin` is the loss of pass rate that is still called not worse, 0 to 1.
@@ -78,7 +78,7 @@ def ask_side_by_side(configs: Sequence[RunConfig], *, margin: float, decide: Dec
 
 
 def _ask_until_compared(models: Models, *, margin: float, decide: Decide) -> dict[str, int]:
-    """Return after which look of each test all models stop; a test that differs between models is left out."""
+    """Return the look at which all models stop, by test; leave out a test that differs between models."""
     total = sum(count_questions(test.cases) for tests in models for test in tests.values())
     title, baseline = f"asking {counted('models', len(models))} side by side", models[0]
     with watch_progress(total, title=title, ended=lambda: "asked side by side") as meter:
@@ -99,7 +99,7 @@ def _ask_until_compared(models: Models, *, margin: float, decide: Decide) -> dic
 
 
 def _ask_all(models: Models, going: Sequence[str], meter: Meter) -> str | None:
-    """Ask each model the next portion of each test; return why nothing more is to be asked of one, if that is so."""
+    """Ask each model the next portion of each test; return the reason if one must not be asked further, else None."""
     # Of two models on this machine the loaded one comes first: every second time that is the last one.
     turn, reasons = models[0][going[0]].taken % 2, list[str | None]()
     for tests in reversed(models) if turn else models:
@@ -124,12 +124,12 @@ def _compare(models: Models, name: str, *, margin: float) -> InterimComparison:
 
 
 def is_compared(interim: InterimComparison) -> bool:
-    """Return True where a comparison is clear: of each model whether it is better, not worse or worse."""
+    """Return True if each model is clearly better, not worse or worse than the baseline."""
     return all(pair["verdict"] != "cannot tell" for pair in interim.pairs)
 
 
 def is_candidate_decided(interim: InterimComparison) -> bool:
-    """Return True where it is clear that a candidate, the last of the models, is to be held, or may be promoted.
+    """Return True if the candidate, the last of the models, clearly is to be held, or may be promoted.
 
     One that is not worse, and yet seems to miss its own gate, is asked further: it may fail.
     """

@@ -1,4 +1,4 @@
-"""Stages of a run, for all its tests: load, perturb, validate, infer, evaluate, judge."""
+"""The stages of a run, each for all its tests: load, perturb, validate, infer, evaluate, judge."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def perturb(run: Run, samples: Mapping[str, Samples]) -> dict[str, Table]:
 
 
 def _keep_recorded(run: Run, recording: HasSomeReplies, cases: Mapping[str, Table]) -> dict[str, Table]:
-    """Return the cases of every test that a recording has the replies of; what it lacks is noted for the report."""
+    """Return the cases that have recorded replies; note the missing ones for the report."""
     kept = {test: write(recording.replied(run.spec, iterate(table, Case)), Case) for test, table in cases.items()}
     if not any(map(count_asked, kept.values())):
         ids = (case.id for table in cases.values() for case in iterate(table, Case) if not case.control)
@@ -149,7 +149,7 @@ def validate_results(run: Run, cases: Mapping[str, Table], results: Mapping[str,
 
 
 def admit(run: Run, checked: list[Checked]) -> list[Checked]:
-    """Return the tables, when all of them are valid; raise GateError otherwise, and leave the rows in a folder."""
+    """Return the tables if all are valid; else raise GateError, and keep the invalid rows in a folder."""
     if not any(map(blocking_findings, checked)):
         return checked
     folder = free_folder(Place.at(run.config.output, setting="output"), f"{run.id}-refused")
@@ -163,7 +163,7 @@ def admit(run: Run, checked: list[Checked]) -> list[Checked]:
 
 @time_stage
 def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
-    """Ask every test's cases, portion by portion. The response store keeps each answer as it comes."""
+    """Ask the model every test's cases, in portions; the response store keeps each answer as it arrives."""
     if run.config.batch_api:
         _answer_by_batch(run, cases)
     total, title = sum(map(count_questions, cases.values())), f"asking {run.config.model}"
@@ -193,7 +193,7 @@ def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
 
 
 def _answer_by_batch(run: Run, cases: Mapping[str, Table]) -> None:
-    """Have questions answered in batches first; a run that is begun again goes on waiting for the same ones."""
+    """Let batches answer the questions first; a resumed run waits for the same batches."""
     # Imported here: only such runs need it.
     from contrapose.flows.batching import PORTION, answer_by_batch
 
@@ -208,7 +208,7 @@ def _answer_by_batch(run: Run, cases: Mapping[str, Table]) -> None:
 
 
 def _warn_of_unread(test: str, trials: Trials) -> Trials:
-    """Return the trials with a warning for each kind of replies without text: what they are, and what to do."""
+    """Return the trials with a warning for each kind of replies without text: the reason, and what to do."""
     warnings = [
         f"{test}: {count:,} of {2 * trials.asked:,} replies {EXPLAINED[outcome].said}. {EXPLAINED[outcome].advice}"
         for outcome, count in trials.unread.items()
@@ -218,7 +218,7 @@ def _warn_of_unread(test: str, trials: Trials) -> Trials:
 
 
 def asked_cases(cases: Mapping[str, Table], trials: Mapping[str, Trials]) -> dict[str, Table]:
-    """Return the cases of every test that were asked, in order, and those among them that are skipped."""
+    """Return the cases of every test that were asked, in order, including the skipped cases among them."""
     schedules = {test: own.schedule for test, own in trials.items()}
     ends = {test: own.looks[-1].end for test, own in schedules.items() if own is not None and own.looks}
     return {test: first_rows(table, ends[test]) if test in ends else table for test, table in cases.items()}
@@ -238,7 +238,7 @@ def judge(
     trials: Mapping[str, Trials],
     results: Mapping[str, Table],
 ) -> list[Outcome]:
-    """Judge every test, corrected for their number and for earlier looks."""
+    """Decide the verdict of every test, corrected for the number of tests and for earlier looks."""
     schedules, outcomes, reruns = dict[str, Schedule](), list[Outcome](), dict[str, Reruns]()
     for plan in run.plans:
         schedule = trials[plan.test].schedule or Schedule.at_the_end(run, plan, cases[plan.test])
@@ -272,7 +272,7 @@ def judge(
 
 
 def _with_looks(outcome: Outcome, trials: Trials, schedule: Schedule) -> Outcome:
-    """Return the outcome with its looks; a run that looks again with more cases will count this one."""
+    """Return the outcome with its looks, so that a run that looks again with more cases counts them."""
     judged = schedule.looks[-1].judged
     if outcome["verdict"] == "inconclusive" and not schedule.beside:
         schedule.note_open()
@@ -294,7 +294,7 @@ def _with_looks(outcome: Outcome, trials: Trials, schedule: Schedule) -> Outcome
 
 
 def _with_reader(outcome: Outcome, trials: Trials) -> Outcome:
-    """Return the outcome with how well the reader reads made-up replies, and why it was not asked about unread ones."""
+    """Return the outcome with the reader's accuracy on made-up replies, and the reason if it was not asked."""
     if outcome["verdict"] == "inconclusive" and trials.distrust:
         outcome = {**outcome, "reason": f"{outcome['reason']} {trials.distrust}"}
     if not trials.made_up[1]:

@@ -1,1 +1,1 @@
-"""Helpers of continuous integration after an evaluation: one comment, and a badge."""
+"""Helpers for continuous integration after an evaluation: a comment on the change, and a badge."""

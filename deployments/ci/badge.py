@@ -1,4 +1,4 @@
-"""`python -m contrapose.deployments.ci.badge SUMMARY FOLDER`: badge.svg, and badge.json for shields.io's endpoint."""
+"""`python -m contrapose.deployments.ci.badge SUMMARY FOLDER`: write badge.svg, and badge.json for shields.io."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ LETTER = 7
 
 
 def endpoint(verdict: str, label: str) -> dict[str, object]:
-    """Return the JSON that shields.io asks an endpoint for."""
+    """Return the JSON that shields.io expects from an endpoint badge."""
     return {"schemaVersion": 1, "label": label, "message": verdict, "color": COLOURS[verdict]}
 
 
 def picture(verdict: str, label: str) -> str:
-    """Draw the badge as an SVG that loads nothing."""
+    """Draw the badge as an SVG that loads nothing from the network."""
     left, right = LETTER * len(label) + 12, LETTER * len(verdict) + 12
     said = f"{escape(label)}: {verdict}"
     return (

@@ -25,12 +25,12 @@ TIMEOUT = 30
 
 
 class CannotCommentError(Exception):
-    """The server refused, or something that it needs is not there."""
+    """The server refused the comment, or a setting that the comment needs is missing."""
 
 
 @dataclass(frozen=True)
 class Host:
-    """A server that keeps comments."""
+    """A GitHub or GitLab server that keeps the comments of one pull or merge request."""
 
     api: str
     comments: str
@@ -44,7 +44,7 @@ class Host:
     """Whether a comment is by the owner of the token: nobody else's is replaced, whatever it begins with."""
 
     def call(self, method: str, path: str, body: object = None) -> Any:
-        """Return the server's answer; a redirect is refused, since the token would go along."""
+        """Return the server's answer; refuse a redirect, because the token would be sent along."""
         parts = urlsplit(self.api)
         connect = HTTPSConnection if parts.scheme == "https" else HTTPConnection
         connection = connect(parts.netloc, timeout=TIMEOUT)
@@ -64,7 +64,7 @@ class Host:
 
 
 def github(environment: Mapping[str, str]) -> Host:
-    """GitHub, as its runner describes it; PULL_REQUEST is the number."""
+    """Return the GitHub server that its runner describes; PULL_REQUEST is the number."""
     issues = f"/repos/{environment['GITHUB_REPOSITORY']}/issues"
     return Host(
         api=environment["GITHUB_API_URL"],
@@ -77,7 +77,7 @@ def github(environment: Mapping[str, str]) -> Host:
 
 
 def gitlab(environment: Mapping[str, str]) -> Host:
-    """GitLab, as its runner describes it."""
+    """Return the GitLab server that its runner describes."""
     project = f"/projects/{int(environment['CI_PROJECT_ID'])}"
     notes = f"{project}/merge_requests/{int(environment['CI_MERGE_REQUEST_IID'])}/notes"
     mine: list[int] = []
@@ -99,12 +99,12 @@ def gitlab(environment: Mapping[str, str]) -> Host:
 
 
 def marker(name: str) -> str:
-    """The first line of our comment; several suites have one each."""
+    """Return the first line of our comment; several suites have one each."""
     return f"<!-- contrapose{f' {name}' if name else ''} -->"
 
 
 def put_comment(host: Host, report: str, *, name: str = "") -> None:
-    """Replace our comment, or make the first one."""
+    """Replace our comment, or create it if there is none."""
     text = f"{marker(name)}\n{report}".encode()[:MOST_BYTES].decode("utf-8", errors="ignore")
     known = (item for item in _all(host) if item["body"].startswith(f"{marker(name)}\n") and host.is_mine(item))
     if (comment := next(known, None)) is None:
@@ -122,7 +122,7 @@ def _all(host: Host) -> Iterator[Mapping[str, Any]]:
 
 
 def main() -> int:
-    """Read the arguments, and put the comment."""
+    """Read the arguments, and create or update the comment."""
     parser = argparse.ArgumentParser(description="Put a report into the one comment of a pull or merge request.")
     parser.add_argument("report", type=Path, help="report.md of a run")
     parser.add_argument("--name", default="", help="of this evaluation, where a request has several")

@@ -1,4 +1,4 @@
-"""Command line: its verbs and exit codes."""
+"""Command line of Contrapose: its verbs and exit codes."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ COMMONEST = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Parse arguments, do what they say, and return the exit code.
+    """Parse the arguments, run the verb, and return the exit code.
 
     Args:
         argv: None: those of the process, which is the command's own then, and ends as signals ask it to.
@@ -84,7 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _exit_at_once(codes: Sequence[int]) -> None:
-    """End the process with the command's code, if it came to one: to take apart what was imported takes seconds."""
+    """End the process with the command's code, if it has one, without unloading modules: unloading takes seconds."""
     for code in codes:
         for stream in (sys.stdout, sys.stderr):
             # A pipe that nobody reads any more, or a stream that was closed.
@@ -138,7 +138,7 @@ def _execute(words: Sequence[str]) -> int:
 
 
 def parser(words: Sequence[str], *, complete: bool = False) -> argparse.ArgumentParser:
-    """Build the command line with the options of the verb in these words, or of all: no other module is imported."""
+    """Build the command line with the options of the verb in these words, or of all verbs; import no other module."""
     from importlib.metadata import version
 
     from contrapose.flows.cli.arguments import VERDICTS

@@ -1,4 +1,4 @@
-"""`python -m contrapose.flows.cli`: the command, where its script is not on the path."""
+"""`python -m contrapose.flows.cli` runs the command when the script `contrapose` is not on the path."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Options that several verbs share: a suite, changes to it, a budget, a report."""
+"""Options that several verbs share: the suite, changes to it, the budget, the report."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ VERDICTS = "exit codes: 0 pass, 1 fail, 2 usage or configuration, 3 inconclusive
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verb:
-    """What a verb's module offers as `VERB`."""
+    """What the module of a verb defines as `VERB`: its options and its action."""
 
     options: Callable[[argparse.ArgumentParser], None]
     """Adds what it takes."""
@@ -47,7 +47,7 @@ def add_config(command: argparse.ArgumentParser) -> None:
 
 
 def add_suite(command: argparse.ArgumentParser, *, default: str | None, default_text: str) -> None:
-    """Add the option that names the suite; `default_text`: what is meant without it."""
+    """Add the option that names the suite; `default_text` says which suite is used without the option."""
     command.add_argument(
         "--suite", default=default, metavar="NAME|FILE", help=f"bundled suite or YAML file (default: {default_text})"
     )
@@ -62,7 +62,7 @@ def add_model(command: argparse.ArgumentParser) -> None:
 
 
 def add_changes(command: argparse.ArgumentParser, *, test: str = "", data: str = "") -> None:
-    """Add the options that change a configuration; `test` and `data` are further names of these two."""
+    """Add the options that change a configuration; `test` and `data` are other names for two of them."""
     add = command.add_argument
     add("--reader", metavar="MODEL", help="model that reads replies the rules cannot (default: the model itself)")
     same = f" ({data} is the same)" if data else ""
@@ -87,7 +87,7 @@ def add_changes(command: argparse.ArgumentParser, *, test: str = "", data: str =
 
 
 def add_budget(command: argparse.ArgumentParser) -> None:
-    """Add the options that limit what a run may spend."""
+    """Add the options that limit calls, tokens and cost of a run."""
     command.add_argument("--max-calls", type=int, metavar="N", help="stop the run after N requests")
     command.add_argument(
         "--max-tokens", type=int, metavar="N", help="stop the run after N tokens, prompts and replies together"
@@ -96,7 +96,7 @@ def add_budget(command: argparse.ArgumentParser) -> None:
 
 
 def add_outcome(command: argparse.ArgumentParser) -> None:
-    """Add the options that shape how the outcome is shown."""
+    """Add the options that change how the outcome is shown."""
     shown = command.add_mutually_exclusive_group()
     shown.add_argument("--json", action="store_true", help="print summary.json instead of a table")
     shown.add_argument("-q", "--quiet", action="store_true", help="print the verdict and replies that cannot be read")
@@ -106,17 +106,17 @@ def add_outcome(command: argparse.ArgumentParser) -> None:
 
 
 def add_toxic(command: argparse.ArgumentParser) -> None:
-    """Add the option that shows what is masked otherwise."""
+    """Add the option that shows toxic words, which are masked otherwise."""
     command.add_argument("--show-toxic", action="store_true", help="show toxic words instead of masking them")
 
 
 def add_logs(command: argparse.ArgumentParser) -> None:
-    """Add the option that shows what Prefect says."""
+    """Add the option that shows Prefect's log."""
     command.add_argument("--logs", action="store_true", help="show Prefect's log")
 
 
 def add_history(command: argparse.ArgumentParser) -> None:
-    """Add the option that says where the history is."""
+    """Add the option that names the history."""
     command.add_argument(
         "--history",
         metavar="FOLDER|URL",
@@ -125,7 +125,7 @@ def add_history(command: argparse.ArgumentParser) -> None:
 
 
 def config_of(arguments: argparse.Namespace) -> RunConfig:
-    """Load the suite with what was changed; what is odd about it is said."""
+    """Load the suite with the changes of the command line; print its warnings."""
     from contrapose.flows.orchestration.options import overrides, resolve_suite, select_tests
 
     config, warnings = resolve_suite(arguments.suite, overrides(arguments))
@@ -136,6 +136,6 @@ def config_of(arguments: argparse.Namespace) -> RunConfig:
 
 
 def relative_folder(folder: str) -> str:
-    """Shorten a folder to how it is seen from the current one, where it lies in that."""
+    """Return a folder relative to the current one, if it is inside that; else unchanged."""
     path = Path(folder)
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else folder

@@ -27,7 +27,7 @@ INCOMPLETE = 4
 
 
 def _find_questions(config: RunConfig) -> batching.OpenQuestions:
-    """Find what a run would have to ask, and say what is left aside."""
+    """Find the questions that a run would have to ask, and print which ones are left out."""
     tests = previews(config)
     questions = batching.open_questions(config, (portion for preview in tests for portion in portions(preview)))
     for line in questions.left_aside():
@@ -38,7 +38,7 @@ def _find_questions(config: RunConfig) -> batching.OpenQuestions:
 
 
 def _submit(arguments: argparse.Namespace) -> int:
-    """Submit what a run would have to ask, as far as its budget goes, and what an earlier try left unsubmitted."""
+    """Submit the questions of a run, as far as its budget allows, and batches that an earlier try did not submit."""
     config = config_of(arguments)
 
     def lines() -> Iterator[str]:
@@ -52,7 +52,7 @@ def _submit(arguments: argparse.Namespace) -> int:
 
 
 def _status(_: argparse.Namespace) -> int:
-    """Print the state of the batches that were not collected."""
+    """Print the state of the batches that are not collected yet."""
     rows = Store().prompts.batches()
     return print_lines(
         (_try(batching.describe_batch, row) for row in rows) if rows else ["no batch is under way"], at_once=True
@@ -60,7 +60,7 @@ def _status(_: argparse.Namespace) -> int:
 
 
 def _cancel(arguments: argparse.Namespace) -> int:
-    """Give batches up, by the endpoint's ids or ours."""
+    """Cancel batches, by the endpoint's ids or by ours."""
     rows = {name: row for row in Store().prompts.batches() for name in (row.id, row.remote) if name}
     for name in arguments.names:
         if name not in rows:
@@ -74,7 +74,7 @@ def _cancel(arguments: argparse.Namespace) -> int:
 
 
 def _try(act: Callable[[SubmittedBatch], Outcome], row: SubmittedBatch) -> Outcome | str:
-    """Return the outcome of a batch, or what its endpoint says against it: it keeps none from the others."""
+    """Return the outcome of a batch, or its endpoint's error, so that one failure does not stop the other batches."""
     try:
         return act(row)
     except ModelError as error:
@@ -82,7 +82,7 @@ def _try(act: Callable[[SubmittedBatch], Outcome], row: SubmittedBatch) -> Outco
 
 
 def _collect(arguments: argparse.Namespace) -> int:
-    """Take what ended batches have brought; 0 where all have ended and every prompt has its answer."""
+    """Store the replies of batches that have ended; return 0 if all have ended and every prompt has its answer."""
     code = 0
     try:
         print_lines(batching.submit_prepared())
@@ -109,7 +109,7 @@ def _collect(arguments: argparse.Namespace) -> int:
 
 
 def _write_prompts(arguments: argparse.Namespace) -> int:
-    """Write what a run would have to ask into files; where one does not hold it, several get a number each."""
+    """Write the questions of a run into a file; if one file is too small for them, into several numbered files."""
     for name in ("max_lines", "max_bytes"):
         if (value := getattr(arguments, name)) < 1:
             where = f"--{name.replace('_', '-')}"
@@ -141,7 +141,7 @@ def _write_prompts(arguments: argparse.Namespace) -> int:
 
 
 def _take_answers(arguments: argparse.Namespace) -> int:
-    """Take the results of a batch into the response store."""
+    """Store the results of a batch file in the response store."""
 
     def lines() -> Iterator[tuple[str, bytes]]:
         for name in arguments.files:

@@ -1,4 +1,4 @@
-"""`contrapose cache`: show what the response store holds, and delete what nothing needs."""
+"""`contrapose cache`: show what the response store holds, and delete entries that nothing needs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ KINDS = {
 
 
 def _info(_: argparse.Namespace) -> Iterator[str]:
-    """Describe the store: its place, its size, and what it holds of each model."""
+    """Print the store's place and size, and what it holds for each model."""
     store = Store().housekeeping
     held = store.count_by_model()
     yield store.place
@@ -47,7 +47,7 @@ def _info(_: argparse.Namespace) -> Iterator[str]:
 
 
 def _clear(arguments: argparse.Namespace) -> Iterator[str]:
-    """Forget answers, once the user is sure."""
+    """Delete answers, after the user confirms."""
     model, days = arguments.model, arguments.older_than
     what = (f"answers of {model}" if model else "answers") + ("" if days is None else f" older than {days:g} days")
     store = Store().housekeeping
@@ -57,7 +57,7 @@ def _clear(arguments: argparse.Namespace) -> Iterator[str]:
 
 
 def _confirm(arguments: argparse.Namespace, question: str, *, what: str) -> None:
-    """Raise ConfigError unless the user agrees that something is deleted."""
+    """Raise ConfigError unless the user confirms the deletion."""
     if not arguments.yes and not confirm(f"{question} [y/N] "):
         raise ConfigError(
             f"no confirmation to delete {what}",
@@ -68,7 +68,7 @@ def _confirm(arguments: argparse.Namespace, question: str, *, what: str) -> None
 
 
 def _repair(_: argparse.Namespace) -> Iterator[str]:
-    """Check every answer and every receipt; make a damaged database from receipts, and damaged receipts from it."""
+    """Check every answer and every receipt; restore a damaged database from receipts, and damaged receipts from it."""
     url = store_url()
     path = file_of(url)
     if path is not None and path.is_file() and (why := find_damage(path)):
@@ -85,7 +85,7 @@ def _repair(_: argparse.Namespace) -> Iterator[str]:
 
 
 def _prune(arguments: argparse.Namespace) -> Iterator[str]:
-    """Delete cached tables, results and old runs that nothing needs, once the user has seen what that is."""
+    """Delete cached tables, results and old runs that nothing needs, after the user has seen the list."""
     days = arguments.older_than
     if not days >= 1:
         raise ConfigError(
@@ -132,7 +132,7 @@ class _Published(NamedTuple):
 
 
 def _unneeded_runs(folder: Place, *, before: float) -> Iterator[Unneeded]:
-    """List old folders, but for the newest of its kind, the newest run that passed, and what those that stay name."""
+    """List old folders, except the newest of a kind, the newest passed run, and folders that the kept ones name."""
     entries = folder.entries()
     for entry in entries:
         if reason := leftover(entry, before=before):
@@ -148,7 +148,7 @@ def _unneeded_runs(folder: Place, *, before: float) -> Iterator[Unneeded]:
 
 
 def _read_published(entry: Entry) -> _Published | None:
-    """Read what a folder holds; None where it is no folder of a run, comparison or decision."""
+    """Read what a folder holds; return None if it is not the folder of a run, comparison or decision."""
     match = re.fullmatch(r"(\d{8}T\d{6}Z)-.+", entry.place.name)
     if match is None or not entry.is_folder:
         return None

@@ -1,4 +1,4 @@
-"""`contrapose certify`: measure how consistent a judge is, what sways it, and how reliable an agent is."""
+"""`contrapose certify`: measure how consistent a judge is, which cues sway it, and how reliable an agent is."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _add_options(command: argparse.ArgumentParser) -> None:
 
 
 def _is_recorded(judges: Sequence[str]) -> bool:
-    """Return whether the arguments are files of verdicts; raise ConfigError for several judges, or a mixture."""
+    """Return whether the arguments are files of verdicts; raise ConfigError for several judges, or a mix of both."""
     recorded = [Path(judge).is_file() or _names_a_table(judge) for judge in judges]
     if all(recorded) or len(judges) == 1:
         return all(recorded)
@@ -68,7 +68,7 @@ def _is_recorded(judges: Sequence[str]) -> bool:
 
 
 def _names_a_table(judge: str) -> bool:
-    """Return whether the argument ends as a file of verdicts does, and names no model."""
+    """Return whether the argument has the ending of a table file, and names no model."""
     ending = judge.removesuffix(".gz").rpartition(".")[2].lower()
     return ending in names("sources") and judge.partition("/")[0] not in names("providers")
 
@@ -111,7 +111,7 @@ def _certify(arguments: argparse.Namespace) -> int:
 
 
 def _read_gates(texts: Sequence[str]) -> dict[int, float]:
-    """Return the least pass^k by k, of texts such as 3=0.25."""
+    """Return the smallest accepted pass^k for each k, from texts such as 3=0.25."""
     try:
         return {int(k): float(share) for k, _, share in (text.partition("=") for text in texts)}
     except ValueError as error:
@@ -140,7 +140,7 @@ def _certify_files(arguments: argparse.Namespace) -> list[Certificate]:
 
 
 def _certify_judge(arguments: argparse.Namespace) -> Certificate:
-    """Ask a judge, after saying how much that is, and return its certificate, which lies in the folder of the run."""
+    """Print the number of calls, ask a judge, and return its certificate, which is in the folder of the run."""
     from contrapose.flows.cli.start import begin_server, import_libraries, server_starting, starting, without_heartbeats
     from contrapose.flows.orchestration.spinner import show_step, silent
     from contrapose.tasks.certify.evaluated import certify_run
@@ -169,7 +169,7 @@ def _certify_judge(arguments: argparse.Namespace) -> Certificate:
 
 
 def _describe_calls(config: RunConfig) -> str:
-    """Return how many calls a judge gets, and how long they take where that is known."""
+    """Return how many calls a judge gets, and how long they take if that is known."""
     from contrapose.flows.cli.estimate import estimate
     from contrapose.tasks.text.wording import counted, span
 

@@ -54,7 +54,7 @@ def _compare(arguments: argparse.Namespace) -> int:
 
 
 def _publish_beside(comparison: Comparison, run: str, arguments: argparse.Namespace) -> str:
-    """Publish a comparison next to a run; return the line that says where, or why not."""
+    """Publish a comparison next to a run; return a line with its place, or with the reason if that failed."""
     try:
         folder = publish_comparison(comparison, Place(run.rpartition("/")[0]), show_toxic=arguments.show_toxic)
     except ConfigError as error:
@@ -64,7 +64,7 @@ def _publish_beside(comparison: Comparison, run: str, arguments: argparse.Namesp
 
 
 def compare_with_baseline(baseline: str, run: str, arguments: argparse.Namespace) -> int:
-    """Compare a run with the baseline's, print and publish the comparison, and return its exit code.
+    """Compare a run with the baseline run, print and publish the comparison, and return its exit code.
 
     With `--json` and `--quiet` one line says what it found, which does not disturb the output.
     """

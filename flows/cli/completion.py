@@ -1,4 +1,4 @@
-"""Shell completion: scripts made from the options of all verbs."""
+"""Shell completion: write scripts from the options of all verbs."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ SHELLS = ("bash", "zsh", "tcsh")
 
 
 class PrintCompletion(argparse.Action):
-    """Print the script of a shell; no verb is imported unless it is asked for."""
+    """Option that prints the completion script of a shell; it imports the verbs only when it is used."""
 
     def __init__(self, option_strings: Sequence[str], dest: str, const: Callable[[], ArgumentParser], **_: Any) -> None:
         explanation = "print what completes this command in a shell"
         super().__init__(option_strings, dest, const=const, choices=SHELLS, help=explanation)
 
     def __call__(self, parser: argparse.ArgumentParser, _: Any, values: Any, __: Any = None) -> None:
-        """Print it and exit."""
+        """Print the script and exit."""
         print(completion_script(values, self.const))
         parser.exit()
 
 
 def completion_script(shell: str, build_parser: Callable[[], ArgumentParser]) -> str:
-    """Write the script that completes verbs, options, names of tests, files and folders in a shell.
+    """Return the script with which a shell completes verbs, options, names of tests, files and folders.
 
     Args:
         shell: one of `SHELLS`.

@@ -1,4 +1,4 @@
-"""Forecast of verdicts: what the cases can decide, and how many a run that may stop early would ask."""
+"""Forecast of verdicts: which rates the cases can decide, and how many cases an early-stopping run would ask."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from contrapose.tasks.text.wording import percent
 
 
 def forecast_table(first: str, columns: Sequence[str], *, width: int, title: str | None = None) -> Table:
-    """Make an empty table: a first column of names, which fold, and others of figures."""
+    """Return an empty table: a first column of names, which wraps, and further columns of figures."""
     heading = Text(title) if title else None
     table = Table(
         box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False, title=heading, title_justify="left"
@@ -43,13 +43,13 @@ def forecast_table(first: str, columns: Sequence[str], *, width: int, title: str
 
 
 def dollars(cost: float | None) -> str:
-    """Format an amount of US dollars; small ones with four decimals."""
+    """Format an amount of US dollars; small amounts have four decimals."""
     return "unknown" if cost is None else wording.dollars(cost) if cost else "$0.00"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decidable:
-    """What every test of a run could decide."""
+    """What every test of a run can decide with its cases."""
 
     tests: Mapping[str, Deciding]
     """Those of which something will be asked."""
@@ -66,7 +66,7 @@ class Decidable:
         *,
         wordings: Mapping[str, WordingForecast] = MappingProxyType({}),
     ) -> Decidable:
-        """Compute what tests could decide by interval, from their samples, their wordings and the groups of cases."""
+        """Compute which rates each test can decide, from its samples, its wordings and the groups of cases."""
         judged = {preview.plan.test: preview for preview in previews if groups[preview.plan.test].samples}
         level = (1 - CONFIDENCE) / max(1, len(judged))
         tests = {}
@@ -96,7 +96,7 @@ class Decidable:
         }
 
     def table(self) -> Table:
-        """Format a line per test."""
+        """Return a table with a line for each test."""
         columns = ("cases", "gate", "fails up to", "passes from", "models apart")
         table = forecast_table("test", columns, width=24)
         for test, figures in self.tests.items():
@@ -137,7 +137,7 @@ class Decidable:
         yield from self.warnings()
 
     def warnings(self) -> Iterator[str]:
-        """List tests whose verdict would be too much a matter of luck, with the number of samples that would do."""
+        """List tests with too few samples for a reliable verdict, with the number of samples that would be enough."""
         for test, figures in self.tests.items():
             low, high = figures.reach.fails_up_to, figures.reach.passes_from
             if high is None:
@@ -156,7 +156,7 @@ class Decidable:
 
 
 def _gate(preview: Preview) -> tuple[float, bool]:
-    """Gate of the pass rate, and whether it is of the samples answered rightly before, where that is known."""
+    """Return the gate of the pass rate, and whether only samples answered correctly before count for it, if known."""
     plan, chosen, samples = preview.plan, probe(preview.plan.test), preview.loaded.samples
     own: float | None = plan.settings.get("min_noticed_rate")
     settings = plan.probe_settings
@@ -173,7 +173,7 @@ def _gate(preview: Preview) -> tuple[float, bool]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Early:
-    """What is expected of the tests of a run that may stop early, by simulation."""
+    """Forecast, by simulation, for each test of a run that may stop early."""
 
     tests: Mapping[str, list[Expected]]
     """Of which something is judged: at several true pass rates, from low to high."""
@@ -188,7 +188,7 @@ class Early:
     def simulate(
         cls, previews: Sequence[Preview], courses: Mapping[str, Course], *, cost: Callable[[Count], float | None]
     ) -> Early:
-        """Simulate each test by itself, its samples arranged as in the run, from its cases and the cost of counts."""
+        """Simulate each test separately, its samples ordered as in the run, from its cases and the cost of counts."""
         level = LEVEL / len(previews)
         judged = {preview.plan.test: preview for preview in previews if courses[preview.plan.test].looks}
         return cls(
@@ -207,7 +207,7 @@ class Early:
         return {"runs": self.runs, "level": round(self.level, 6), "tests": tests}
 
     def table(self) -> Table:
-        """Format a section per test, a line for each true rate."""
+        """Return a table with a section for each test, and a line for each true rate."""
         priced = any(one.cost for rates in self.tests.values() for one in rates)
         columns = ("calls", "of all", "9 in 10", *(["cost"] if priced else []), "passes", "fails", "open")
         title = "Expected with stop: early, by the true pass rate"
@@ -223,7 +223,7 @@ class Early:
         return table
 
     def notes(self) -> Iterator[str]:
-        """Explain the figures, and what the run may ask at most."""
+        """Explain the figures, and the maximum that the run may ask."""
         alike = " and correlates as assumed above" if self.grouped else ""
         yield (
             "The figures above are for stop: all; stop: early never asks more. The expected calls are the mean of "
@@ -238,7 +238,7 @@ class Early:
 
 
 def _whole_points(share: float | None) -> str:
-    """Round to whole points, for a simulation shows no more; only all is 100 %, and only nothing 0 %."""
+    """Round a simulated share to full percent; only exactly all becomes 100 %, and only exactly nothing 0 %."""
     if share is None or share == round(share, 2) or 0.005 <= share <= 0.995:
         return percent(share if share is None else round(share, 2))
     return "<1%" if share < 0.5 else ">99%"

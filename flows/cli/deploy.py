@@ -28,7 +28,7 @@ CODES = {"promote": 0, "hold": 1, "insufficient evidence": 3}
 
 
 def add_deployment(command: argparse.ArgumentParser) -> None:
-    """Add what a team changes about the deployments; without any of it they are as in deployments/prefect.yaml."""
+    """Add the options that change the deployments; without them, deployments/prefect.yaml applies."""
     add_suite(command, default=None, default_text="as deployed, full")
     add_model(command)
     add_changes(command)
@@ -61,7 +61,7 @@ def add_deployment(command: argparse.ArgumentParser) -> None:
 
 
 def deployment_options(arguments: argparse.Namespace) -> DeploymentOptions:
-    """Collect what the arguments change about the deployments."""
+    """Return the changes to the deployments that the arguments name."""
     from contrapose.flows.deploy.deployment_options import DeploymentOptions, check_parameters
     from contrapose.flows.orchestration.options import overrides
     from contrapose.tasks.config.permissions import APPS, named_by_user
@@ -134,7 +134,7 @@ def _no_server(problem: str, *, where: str) -> ConfigError:
 
 
 def follow_check(announced: Mapping[str, str], *, since: datetime) -> int:
-    """Print the link to the check of an event's payload and its outcome, a line each, and return the exit code."""
+    """Print the link to the check that an event started, then its outcome; return the exit code."""
     from prefect.client.orchestration import get_client
     from prefect.client.schemas.filters import FlowFilter, FlowFilterName, FlowRunFilter, FlowRunFilterExpectedStartTime
     from prefect.client.schemas.sorting import FlowRunSort

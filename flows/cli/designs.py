@@ -1,4 +1,4 @@
-"""Wording designs in `contrapose estimate`: lengths of intervals, and the cheapest design."""
+"""Wording designs in `contrapose estimate`: forecast the lengths of intervals, and find the cheapest design."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LOOKED_AT = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordingForecast:
-    """What is expected of a test that asks in several wordings."""
+    """Forecast for a test that asks in several wordings."""
 
     design: Design
     """As it is configured."""
@@ -44,14 +44,14 @@ class WordingForecast:
 
     @property
     def share(self) -> float:
-        """Return the share of the variance that lies between wordings."""
+        """Return the share of the variance that is between wordings."""
         own = self.variances
         whole = (own["samples"] or 0.0) + own["wordings"] + own["askings"] + own["rest"]
         return own["wordings"] / whole if whole else 0.0
 
     @property
     def half_width(self) -> float | None:
-        """Return half the expected length of the interval; None where it does not cover the choice of wordings."""
+        """Return half the expected length of the interval; None if it does not cover the choice of wordings."""
         return self.design.half_width(self.variances) if self.design.wordings >= LEAST_WORDINGS else None
 
     def as_plain(self) -> dict[str, Any]:
@@ -59,7 +59,7 @@ class WordingForecast:
         return {**asdict(self), "half_width": self.half_width}
 
     def notes(self, test: str) -> Iterator[str]:
-        """Explain the design, what it is expected to show, and a cheaper one."""
+        """Explain the design, its expected precision, and a cheaper design."""
         own, basis = self.design, f"measured by {self.run}"
         if self.run is None:
             basis = f"assumed: a pass rate of {percent(RATE)}, {percent(IN_SAMPLE)} of the variance between samples, "
@@ -85,7 +85,7 @@ class WordingForecast:
 
 
 def forecast_wordings(config: RunConfig, previews: Sequence[Preview], *, wanted: float) -> dict[str, WordingForecast]:
-    """Return what is expected of each test with several wordings, by what an earlier run of the model measured."""
+    """Return the forecast of each test with several wordings, from what an earlier run of the model measured."""
     forecasts = {}
     for preview in previews:
         plan, settings = preview.plan, preview.plan.probe_settings
@@ -108,7 +108,7 @@ def forecast_wordings(config: RunConfig, previews: Sequence[Preview], *, wanted:
 
 
 def measured_variances(config: RunConfig, test: str) -> tuple[str, WordingVariances] | None:
-    """Return the latest run that measured the variances of a test of this model, and them; None where none did."""
+    """Return the latest run that measured the variances of a test of this model, and them; None if no run did."""
     with suppress(ContraposeError, OSError, ValueError):
         rows = read_history(place(config.history, config.output)).rows
         folder = Place.at(config.output, setting="output")

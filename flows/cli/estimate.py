@@ -1,4 +1,4 @@
-"""`contrapose estimate`: show what a run will ask and cost, and what its verdicts could decide."""
+"""`contrapose estimate`: show how many calls a run needs, their cost, and what its verdicts can decide."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ PORTION = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEstimate:
-    """A run, forecast before it is made."""
+    """Forecast of a run: calls, cost, time and possible verdicts."""
 
     config: RunConfig
     """The run."""
@@ -75,7 +75,7 @@ class RunEstimate:
     """What is expected of a run that may stop early; None of one that may not."""
 
     def stops(self) -> list[str]:
-        """List the limits that the run is expected to meet before its end."""
+        """List the limits that the run would exceed before its end."""
         tokens = (self.forecast.prompt_tokens.value or 0) + (self.forecast.completion_tokens.value or 0)
         needed = {"max_calls": self.total.calls, "max_tokens": tokens, "max_cost": self.forecast.cost.value or 0}
         allowed = asdict(self.limits)
@@ -83,7 +83,7 @@ class RunEstimate:
 
 
 def estimate(config: RunConfig, *, half_width: float = HALF_WIDTH) -> RunEstimate:
-    """Make the cases, look up what is answered, and forecast what the rest would take.
+    """Make the cases, look up stored answers, and forecast calls, cost and time of the rest.
 
     Args:
         config: the run.
@@ -136,7 +136,7 @@ def estimate(config: RunConfig, *, half_width: float = HALF_WIDTH) -> RunEstimat
 
 
 class Known(NamedTuple):
-    """What the response store knows of a model; by default nothing."""
+    """What the response store holds about a model: answers, and rates measured on earlier calls; by default nothing."""
 
     look_up: LookUp = lambda questions: {}
     """Answers to questions."""
@@ -172,12 +172,12 @@ def _read_store(config: RunConfig) -> Known:
 
 
 def portions(preview: Preview) -> Iterator[list[Case]]:
-    """Make the cases of a test, some hundreds at a time."""
+    """Yield the cases of a test in portions of some hundreds."""
     return _gather(preview.cases(), lambda portion: len(portion) >= PORTION)
 
 
 def between_looks(preview: Preview, size: int) -> Iterator[list[Case]]:
-    """Make the cases of a test in complete clusters, with so many judged ones or a few more at a time."""
+    """Yield the cases of a test in portions of complete clusters with at least so many judged cases."""
     clusters = groupby(preview.cases(), key=lambda own: cluster_of(own[0]))
     groups = (list(chain.from_iterable(samples)) for _, samples in clusters)
     return _gather(groups, lambda portion: sum(map(is_judged, portion)) >= size)
@@ -225,7 +225,7 @@ def _count_calls(count: Count) -> dict[str, int]:
 
 
 def as_text(run: RunEstimate, *, console: Console) -> Iterator[str]:
-    """Format what would be asked, test by test, what it takes and could decide, for a terminal of 80 columns."""
+    """Format calls and cost of each test, the total, and what the verdicts can decide, for a terminal of 80 columns."""
     counts = forecast_table("test", ("prompts", "answered", "calls"), width=32)
     for test, count in run.tests.items():
         counts.add_row(Text(test), *(f"{number:,}" for number in _count_calls(count).values()))
@@ -299,7 +299,7 @@ def _notes(run: RunEstimate) -> Iterator[str]:
 
 
 def _add_options(command: argparse.ArgumentParser) -> None:
-    """Add the options of run, so that one word changes the one command into the other."""
+    """Add the same options as `contrapose run` has, so that only the verb changes between both commands."""
     add_config(command)
     command.add_argument("--refresh", action="store_true", help="count answered prompts too")
     text = "with several wordings: name the cheapest design whose interval has so many points to either side"
@@ -313,7 +313,7 @@ def _add_options(command: argparse.ArgumentParser) -> None:
 
 
 def _points(text: str) -> float:
-    """Return a number of points from 0 to 50 as a share, or raise."""
+    """Return a number of points from 0 to 50 as a share, or raise an error."""
     points = float(text)
     if not 0 < points <= 50:
         raise argparse.ArgumentTypeError(f"{text}; expected points above 0 and up to 50")

@@ -51,7 +51,7 @@ def past_runs(
     tests: Sequence[str] = (),
     last: int | None = None,
 ) -> tuple[list[PastRun], str]:
-    """Read runs of a history, the oldest first, and a warning about files that are none; empty where all are."""
+    """Read the runs of a history, the oldest first, and a warning about files that cannot be read."""
     where = place(chosen, output)
     if last is not None and last < 0:
         raise ConfigError(f"{last}", expected="0 or more", remedy="Write --last 0 for all runs.", where="--last")
@@ -76,7 +76,7 @@ def past_runs(
 
 
 def as_data(chosen: Sequence[PastRun], *, changes: bool, style: str, show_toxic: bool = False) -> str:
-    """Format runs for programs: a flat row for each test of each run, or for each change.
+    """Format runs as JSON or CSV: a flat row for each test of each run, or for each change.
 
     Args:
         chosen: the oldest first.
@@ -182,7 +182,7 @@ def _rate_table(points: Sequence[Point], console: Console) -> Table:
 
 
 def _criterion_cells(criterion: DecidingRate, console: Console) -> Iterator[Text]:
-    """Cells of a rate: its value, interval and gate."""
+    """Return the cells of a rate: its value, interval and gate."""
     low, high = criterion["low"], criterion["high"]
     yield _line(percent(criterion["rate"]), console)
     yield _line("-" if low is None or high is None else ends((low, high)), console)

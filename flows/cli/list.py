@@ -15,7 +15,7 @@ KINDS = ("tests", "suites", "providers", "sources", "data")
 
 
 def list_things(what: str | None) -> Iterator[str]:
-    """List one kind of thing, or all; providers alone with their `model_args`, for which all of them are loaded."""
+    """Print one kind of thing, or all; `model_args` only if providers are named, because this loads all of them."""
     from contrapose.tasks.load.bundled import bundled_names
 
     for kind in (what,) if what else KINDS:

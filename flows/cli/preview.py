@@ -38,7 +38,7 @@ PORTION = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """One test with its samples; cases are made when they are needed, and not kept."""
+    """A test with its samples; it makes the cases on demand, and does not keep them."""
 
     plan: Plan
     """The selected test."""
@@ -55,28 +55,28 @@ class Preview:
 
     @property
     def chat(self) -> bool:
-        """Model is sent messages, as far as that is known without loading it."""
+        """True if the model is sent messages, as far as that is known without loading it."""
         if self.model.args.get("endpoint") == "completions":
             return False
         return self.model.apply_chat_template is not False or not provider(self.model.known_provider).local
 
     def rows_taken(self) -> str:
-        """Say how many rows of its source the test takes."""
+        """Describe how many rows of its source the test takes."""
         loaded = self.loaded
         return taken(len(loaded.samples), loaded.rows, limited_by=self.plan.limited_by, left_out=loaded.left_out)
 
     def skip_reasons(self) -> str:
-        """Say why samples were skipped; known when all cases are made."""
+        """Count the reasons for skipped samples; complete after all cases are made."""
         return skipped(self.plan.test, self.skips, len(self.loaded.samples))
 
     def in_fair_order(self) -> Preview:
-        """Return the same with its samples in the order in which a run that may stop early asks them."""
+        """Return the same test with its samples in the order in which an early-stopping run asks them."""
         samples = self.loaded.samples
         places = fair_order([sample.cluster for sample in samples], [sample.id for sample in samples], seed=self.seed)
         return replace(self, loaded=replace(self.loaded, samples=[samples[place] for place in places]))
 
     def cases(self, positions: Sequence[int] | None = None) -> Iterator[list[Case]]:
-        """Make the cases of each sample, in order; with `positions`, of these samples."""
+        """Make the cases of each sample, in order; with `positions`, only of these samples."""
         samples = self.loaded.samples
         self.skips.clear()
         chosen = samples if positions is None else [samples[position] for position in positions]
@@ -100,7 +100,7 @@ class Preview:
 
 
 def previews(config: RunConfig) -> list[Preview]:
-    """Load the samples of the selected tests, so that what is wrong with the data is reported before anything else.
+    """Load the samples of the selected tests, so that errors in the data are reported first.
 
     Raises:
         ContraposeError: no test is selected, or a configuration or data source is wrong.
@@ -125,7 +125,7 @@ def previews_to_show(config: RunConfig) -> list[Preview]:
 
 
 def left_out(tests: Sequence[Preview], *, show_toxic: bool) -> Iterator[str]:
-    """List what was left out of each source, line by line, for people."""
+    """List for people, line by line, which rows of each source were left out."""
     show = make_shower(show_toxic=show_toxic)
     for preview in tests:
         loaded = preview.loaded
@@ -135,7 +135,7 @@ def left_out(tests: Sequence[Preview], *, show_toxic: bool) -> Iterator[str]:
 
 
 def as_record(cases: Sequence[Case], preview: Preview | None = None) -> dict[str, Any]:
-    """Describe a sample by its first case; several cases are under `cases`; with a preview also what is sent."""
+    """Describe a sample by its first case; put several cases under `cases`; with a preview add the prompts as sent."""
     records = []
     for case in cases:
         changes = [] if case.perturbed is None else edits(case.original, case.perturbed)
@@ -171,7 +171,7 @@ def as_record(cases: Sequence[Case], preview: Preview | None = None) -> dict[str
 def as_text(
     tests: Sequence[Preview], *, console: Console, most: int, skipped: bool, show_toxic: bool, sent: bool = False
 ) -> Iterator[str]:
-    """Format a section per test, as the console would print it: counts, and at most so many samples.
+    """Format a section for each test: counts, and at most so many samples.
 
     Args:
         tests: the tests.
@@ -218,13 +218,13 @@ def as_text(
 
 
 def spread(positions: Sequence[int], most: int) -> list[int]:
-    """Choose at most so many of the positions, spread evenly: data are often sorted by kind."""
+    """Choose at most so many of the positions, at even distances, because data are often sorted by kind."""
     count = min(most, len(positions))
     return [positions[index * len(positions) // count] for index in range(count)]
 
 
 def _add_options(command: argparse.ArgumentParser) -> None:
-    """Add the options; `--probe` and `--input` are what people who only perturb call a test and its data."""
+    """Add the options; `--probe` and `--input` are aliases for users who only perturb data."""
     add_suite(command, default=None, default_text="every test with its default settings, all samples")
     add_model(command)
     add_changes(command, test="--probe", data="--input")

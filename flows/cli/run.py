@@ -141,7 +141,7 @@ def _resume(arguments: argparse.Namespace) -> int:
 
 
 def list_unfinished() -> Iterator[str]:
-    """List runs that did not come to their end, the newest first."""
+    """List runs that did not finish, the newest first."""
     from contrapose.tasks.store import Store
     from contrapose.tasks.store.owners import is_gone
     from contrapose.tasks.store.runs import ALIVE_SECONDS
@@ -158,7 +158,7 @@ def list_unfinished() -> Iterator[str]:
 
 
 def recorded_tests(config: RunConfig) -> list[str]:
-    """Choose the tests some of whose cases have recorded replies; say why others are left out; refuse to have none."""
+    """Choose the tests with recorded replies for some cases; print why others are left out; raise if none remains."""
     from contrapose.flows.cli.preview import previews
     from contrapose.flows.cli.validate import nothing_to_ask
     from contrapose.flows.orchestration.options import select_tests
@@ -193,7 +193,7 @@ def recorded_tests(config: RunConfig) -> list[str]:
 
 
 def evaluate(config: RunConfig, arguments: argparse.Namespace, *, resumed: str | None = None) -> int:
-    """Run the flow, or go on with an unfinished run, print its outcome, and return the exit code of its verdict."""
+    """Run the flow, or continue an unfinished run, print its outcome, and return the exit code of its verdict."""
     from contrapose.flows.cli.start import import_libraries, server_starting, starting, without_heartbeats
     from contrapose.flows.orchestration.spinner import show_step, silent
 
@@ -266,7 +266,7 @@ def _print_outcome(published: Published, arguments: argparse.Namespace, *, show_
 
 
 def _next_step(published: Published) -> str:
-    """Command to go on with, by the outcome."""
+    """Return the command that the outcome suggests as the next step."""
     from contrapose.tasks.load.bundled import bundled_names
 
     summary = published["summary"]

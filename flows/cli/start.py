@@ -1,4 +1,4 @@
-"""Start of a run at a terminal: settings of libraries, a Prefect server, and imports in the background."""
+"""Start of a run at a terminal: library settings, a Prefect server, and imports during the server's start."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Use = Callable[[Mapping[str, str]], object]
 
 
 def be_quiet(*, logs: bool) -> None:
-    """Set what the user has not set, before `prefect` or any model library is imported; `logs`: Prefect may log."""
+    """Set environment defaults before `prefect` or any model library is imported; with `logs` Prefect may log."""
     settings = {**SETTINGS, "PREFECT_LOGGING_LEVEL": "INFO" if logs else "CRITICAL"}
     if not logs:
         # What its background threads say, by loggers of other settings.
@@ -37,13 +37,13 @@ def be_quiet(*, logs: bool) -> None:
 
 
 def make_home() -> None:
-    """Make the folder that Prefect's home is to lie in, which Prefect does not."""
+    """Create the parent folder of Prefect's home, because Prefect does not create it."""
     with suppress(OSError):
         Path(os.environ.get("PREFECT_HOME") or Path.home()).expanduser().mkdir(parents=True, exist_ok=True)
 
 
 def begin_server() -> None:
-    """Begin the temporary server before anything else is imported, unless the environment names another one.
+    """Start the temporary server before other imports, unless the environment names a server.
 
     It takes longer than all that is imported and checked meanwhile. Where Prefect is imported already, which a caller
     in Python may have done, its settings are asked, too.
@@ -53,13 +53,13 @@ def begin_server() -> None:
 
 
 def starting() -> str:
-    """Name the step that a person at a terminal sees while Prefect starts."""
+    """Show a person at a terminal the step "Prefect starts" during the work inside."""
     return "database" if own_server().makes_database else "start"
 
 
 @contextmanager
 def server_starting(use: Use = use_in_process) -> Iterator[None]:
-    """Start the temporary server, where one is needed, while what is inside is done; wait for it at the end.
+    """Start the temporary server, if one is needed, during the work inside; wait for it at the end.
 
     Raises:
         ConfigError: it has no place for its database, for which Prefect would wait for minutes; or the server that is
@@ -83,13 +83,13 @@ def server_starting(use: Use = use_in_process) -> Iterator[None]:
 
 
 def wants_own_server() -> bool:
-    """Return True if no server is named; to one that is, this process brings the key it knows."""
+    """Return True if no server is named; if one is named, this process uses the key that it knows for it."""
     bring_key_as_configured()
     return is_wanted()
 
 
 def serve_blocks(named: object, use: Use = use_in_process) -> None:
-    """See that there is a server which the named block, if any, can be read from; `use` has Prefect use it."""
+    """Make sure that a server can read the named block, if there is one; `use` sets Prefect to use that server."""
     if named and wants_own_server():
         use(own_server().start())
     elif named:
@@ -98,7 +98,7 @@ def serve_blocks(named: object, use: Use = use_in_process) -> None:
 
 @contextmanager
 def without_heartbeats() -> Iterator[None]:
-    """Let a flow run send no heartbeats to a temporary server: it would wait for the last of them, a second at most."""
+    """Switch off a flow run's heartbeats to a temporary server, because they delay its end by up to a second."""
     from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
 
     with nullcontext() if is_kept() else temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):
@@ -106,13 +106,13 @@ def without_heartbeats() -> Iterator[None]:
 
 
 def home_problem() -> str:
-    """Say why a temporary server cannot write its database; empty where it can, or where no file is written."""
+    """Describe why a temporary server cannot write its database; return "" if it can, or writes no file."""
     file = used_file()
     return "" if file is None else write_problem(file.parent)
 
 
 def write_problem(folder: Path) -> str:
-    """Say why nothing can be written into a folder, or where it would be made; empty where it can."""
+    """Describe why nothing can be written in a folder, or where it would be created; return "" if writing works."""
     # The file that is tried leaves nothing behind.
     try:
         place = next(parent for parent in (folder.absolute(), *folder.absolute().parents) if parent.exists())
@@ -123,7 +123,7 @@ def write_problem(folder: Path) -> str:
 
 
 def import_libraries() -> None:
-    """Import what every run begins with, and while nothing is cached what validates, too: the server takes longer.
+    """Import what every run needs, and validation if the cache is empty, because the server starts more slowly.
 
     Later most checks are in the cache, and what validates is imported where one is not.
     """

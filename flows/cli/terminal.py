@@ -1,4 +1,4 @@
-"""Terminal output and questions; a closed pipe, a full disk and a missing stdout end the command clearly."""
+"""Terminal output and questions; after a closed pipe, a full disk or a missing stdout the command ends clearly."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Raw(io.FileIO):
-    """A file descriptor to write to, which stays open; if not `needed`, what cannot be written is dropped."""
+    """A file descriptor to write to, which stays open; if not `needed`, output that cannot be written is dropped."""
 
     def __init__(self, descriptor: int, *, needed: bool) -> None:
         super().__init__(descriptor, "w", closefd=False)
@@ -27,7 +27,7 @@ class Raw(io.FileIO):
         self.unread = False
 
     def write(self, content: ReadableBuffer, /) -> int:
-        """Write, or drop what nobody reads any more, as after `| head -1`; ConfigError on a full disk."""
+        """Write, or drop the text if nobody reads it, as after `| head -1`; raise ConfigError if the disk is full."""
         try:
             return super().write(content)
         except BrokenPipeError:
@@ -44,7 +44,7 @@ class Raw(io.FileIO):
 
 @contextmanager
 def guarded_output() -> Iterator[None]:
-    """Let everything that is printed inside go through `Raw`, whichever library prints it."""
+    """Send everything that is printed inside through `Raw`, also from other libraries."""
     before = sys.stdout, sys.stderr
     sys.stdout = _guard(before[0], sys.__stdout__, needed=True)
     sys.stderr = _guard(before[1], sys.__stderr__, needed=False)
@@ -75,7 +75,7 @@ def _guard(stream: TextIO | None, own: TextIO | None, *, needed: bool) -> TextIO
 
 
 def print_lines(lines: Iterable[str], *, at_once: bool = False) -> int:
-    """Print lines until nobody reads them, with `at_once` even into a file as they come; return the exit code 0."""
+    """Print lines until the reader closes the pipe, with `at_once` each line immediately; return the exit code 0."""
     for line in lines:
         print(line, flush=at_once)
         if getattr(getattr(getattr(sys.stdout, "buffer", None), "raw", None), "unread", False):
@@ -84,12 +84,12 @@ def print_lines(lines: Iterable[str], *, at_once: bool = False) -> int:
 
 
 def confirm(question: str) -> bool:
-    """Ask a person, if there is one; False where there is none."""
+    """Ask a person to confirm; return False if no person is at the terminal."""
     return sys.stdin.isatty() and input(question).strip().lower() in ("y", "yes")
 
 
 def say(text: str, *, show_toxic: bool = False) -> None:
-    """Print one line beside the output; what it quotes from files and models must not steer the terminal."""
+    """Print one line to stderr; remove terminal control codes that it quotes from files and models."""
     from contrapose.tasks.text.masking import mask_toxic
 
     # Where nobody hears it, the exit code still tells.
@@ -98,16 +98,16 @@ def say(text: str, *, show_toxic: bool = False) -> None:
 
 
 class _Said(logging.Handler):
-    """Says what a logger is told."""
+    """Log handler that prints the messages of a logger."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Say it."""
+        """Print the message of a record."""
         say(record.getMessage())
 
 
 @contextmanager
 def saying_damage() -> Iterator[None]:
-    """Say, in one line, what was found damaged by the work inside, as it ends."""
+    """Print at the end, in one line, which files the work inside found damaged."""
     logger, handler = logging.getLogger(LOGGER), _Said()
     logger.addHandler(handler)
     logger.propagate = False

@@ -1,4 +1,4 @@
-"""`contrapose validate`: check everything that can be wrong before a model is asked, without Prefect."""
+"""`contrapose validate`: check everything that can be wrong before a model is called, without Prefect."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def check(config: RunConfig, *, gates: bool = False) -> list[str]:
 
 
 def refused_tests(config: RunConfig) -> dict[str, ContraposeError]:
-    """Map the tests of a run that its data refuse, by their first rows, to the reason."""
+    """Return the tests whose first rows of data cannot be used, each with the reason."""
     refused: dict[str, ContraposeError] = {}
     for plan in plans(config):
         try:
@@ -120,7 +120,7 @@ def _check_first_rows(config: RunConfig, plan: Plan) -> str:
 def _check_test(
     config: RunConfig, plan: Plan, *, own: Sequence[Suite] | None = None, most: int | None = None
 ) -> tuple[str, Sequence[Checked]]:
-    """Make the cases of a test; its lines for people, and with `own` its tables at the gate before the model."""
+    """Make the cases of a test; return lines for people, and with `own` check its tables before the model is called."""
     kind, spec = probe(plan.test).sample_type, config.model_spec()
     drawing = Drawing(
         data=plan.data,
@@ -164,13 +164,13 @@ def _check_test(
 
 
 def check_table(kind: Kind, parts: Iterable[pa.Table], plan: Plan, *, handed: Handed, own: Sequence[Suite]) -> Checked:
-    """Check a table that no run has made yet by its suites; of the rows that break them none are kept."""
+    """Check a table before a run by its expectation suites; keep no copy of rows that break them."""
     sifted = sift(kind, parts, plan, handed=handed, own=own)
     return Checked(test=plan.test, table=kind, rows=sifted.rows, findings=sifted.findings, broken=None)
 
 
 def nothing_to_ask(plan: Plan, reasons: Counter[str]) -> DataError:
-    """Make the error about a test that can change none of its samples, by the number of those with each skip reason."""
+    """Return the error for a test that can change none of its samples, with the number of samples by skip reason."""
     count, commonest = reasons.total(), next((code for code, _ in reasons.most_common(1)), "")
     tests = [name for name in PROBES if probe(name).sample_type is probe(plan.test).sample_type]
     # A test that skips every sample without tools is no help for texts.

@@ -49,7 +49,7 @@ def _serve(arguments: argparse.Namespace) -> Iterator[str]:
 
 
 def choose_folder(name: str) -> tuple[Path, str]:
-    """Return the folder of runs, and the path to begin at, where the name is that of one run or comparison."""
+    """Return the folder of runs, and the first page to open if the name is that of one run or comparison."""
     existing = existing_folder(name)
     if existing is None:
         raise ConfigError(

@@ -23,7 +23,7 @@ TEMPLATES = ("prompt_file", "reworded_file", "wordings_files")
 
 
 class FileState(NamedTuple):
-    """What shows whether a file has changed."""
+    """Time, size and hash of a file, which show whether it has changed."""
 
     modified: int
     """Nanoseconds."""
@@ -56,7 +56,7 @@ def watch(run: Callable[[argparse.Namespace], int], arguments: argparse.Namespac
 
 
 def wait_for_change(states: Mapping[Path, FileState | None]) -> Path:
-    """Return the first file whose content is no longer as it was."""
+    """Wait for a change, and return the first file whose content has changed."""
     while True:
         now = look_at(states, states)
         for path, state in now.items():
@@ -67,7 +67,7 @@ def wait_for_change(states: Mapping[Path, FileState | None]) -> Path:
 
 
 def look_at(paths: Iterable[Path], before: Mapping[Path, FileState | None]) -> dict[Path, FileState | None]:
-    """Return the state of each file, None for one that is gone; only what seems to have changed is read."""
+    """Return the state of each file, None for a deleted one; read only files that seem to have changed."""
     states: dict[Path, FileState | None] = {}
     for path in paths:
         states[path], known = None, before.get(path)
@@ -102,7 +102,7 @@ def watched_files(arguments: argparse.Namespace) -> Iterator[Path]:
 
 
 def find_templates(values: object) -> Iterator[str]:
-    """Yield the files that the values of a suite name for templates."""
+    """Yield the template files that the values of a suite name."""
     for name, value in values.items() if isinstance(values, Mapping) else ():
         if name in TEMPLATES and isinstance(value, str | list):
             yield from [value] if isinstance(value, str) else map(str, value)

@@ -69,7 +69,7 @@ __all__ = [*_PLACES]
 
 
 def __getattr__(name: str) -> object:
-    """Import what is named, the first time that it is."""
+    """Import a public name when it is used for the first time."""
     if name == "__version__":
         return import_module("importlib.metadata").version("contrapose")
     if name not in _PLACES:

@@ -1,4 +1,4 @@
-"""Names for a package that adds a test: a base class for each shape of probe, and the records that travel.
+"""Public names for a package that adds a test: base classes for tests, and the records that they use.
 
 An edit extends `TextEdit` and has `edit`; two texts in both orders extend `TwoOrders` and have `comparison`; any other
 test extends `Probe` and has `cases` and `score`. The package names its class in the entry point group

@@ -1,4 +1,4 @@
-"""Names for a package that adds a provider: base class, records and errors.
+"""Public names for a package that adds a provider: base class, records and errors.
 
     from contrapose.providers import TextProvider
 

@@ -1,4 +1,4 @@
-"""Automations as code: each file of deployments/automations/ becomes one automation, created once and then updated.
+"""Automations as code: each file of deployments/automations/ is created as one automation, or updates it.
 
 A file holds what `prefect automation create` takes, and two keys of ours: an action may name its deployment
 (`deployment: <flow>/<name>`) in place of an id, and `notify` (subject, body) is sent through every named block.
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AutomationBlock:
-    """A block that carries notifications."""
+    """A Prefect block that sends notifications."""
 
     id: str
     """Of its document."""
@@ -30,7 +30,7 @@ class AutomationBlock:
     """True where it is called with a payload, not notified."""
 
     def action(self, notify: Mapping[str, str]) -> dict[str, Any]:
-        """Return the action that sends a notification through it."""
+        """Return the action that sends a notification through the block."""
         if not self.webhook:
             return {"type": "send-notification", "block_document_id": self.id, **notify}
         # A JSON object as a template: what is inserted is escaped as JSON.
@@ -39,7 +39,7 @@ class AutomationBlock:
 
 
 def specifications() -> list[dict[str, Any]]:
-    """Return the content of every file, by name."""
+    """Return the content of every file of deployments/automations/, in the order of their names."""
     folder = files("contrapose.deployments").joinpath("automations")
     paths = sorted((path for path in folder.iterdir() if path.name.endswith(".yaml")), key=lambda path: path.name)
     return [yaml.safe_load(path.read_text(encoding="utf-8")) for path in paths]
@@ -74,7 +74,7 @@ def find_blocks(client: SyncPrefectClient, names: Sequence[str]) -> list[Automat
 def update(
     client: SyncPrefectClient, specification: Mapping[str, Any], blocks: Sequence[AutomationBlock]
 ) -> str | None:
-    """Create an automation, or update the one of its name where it differs; None where it would do nothing.
+    """Create an automation, or update the one with its name if it differs; return None if it would do nothing.
 
     A trigger that is written again, though it is the same, forgets what it waits for: a run whose worker was killed
     would never be found. Without blocks, those that it notifies already are kept.
@@ -112,7 +112,7 @@ def update(
 
 
 def _without_ids(value: object) -> object:
-    """Return an automation's content without the ids that the server gives it and its parts."""
+    """Return an automation's content without the ids that the server gives to it and its parts."""
     if isinstance(value, Mapping):
         return {key: _without_ids(part) for key, part in value.items() if key != "id"}
     if isinstance(value, list):

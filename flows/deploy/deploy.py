@@ -36,7 +36,7 @@ POOL = "contrapose"
 def deploy(options: DeploymentOptions) -> Iterator[str]:
     """Create the work pool if there is none, deploy everything, update the automations, and yield lines.
 
-    Raises ConfigError where no server is named or answers, a block is missing, or Prefect refuses a deployment.
+    Raises ConfigError if no server is named or answers, a block is missing, or Prefect refuses a deployment.
     """
     from prefect.client.orchestration import get_client
 
@@ -76,7 +76,7 @@ def deploy(options: DeploymentOptions) -> Iterator[str]:
 
 
 def after_check(parameters: Mapping[str, Any]) -> Iterator[str]:
-    """Say what will follow the check of a retrained model, of an address its host alone, and what it lacks here.
+    """Describe what follows the check of a retrained model, with only the host of an address, and what is missing here.
 
     What it lacks stops nothing: the worker may be another machine.
     """
@@ -90,7 +90,7 @@ def after_check(parameters: Mapping[str, Any]) -> Iterator[str]:
 
 
 def server_url() -> str:
-    """Return the URL of the Prefect server's API; raise ConfigError where none is set."""
+    """Return the URL of the Prefect server's API; raise ConfigError if none is set."""
     from prefect.settings import PREFECT_API_URL
 
     bring_key_as_configured()
@@ -106,7 +106,7 @@ def server_url() -> str:
 
 
 def _make_pool(client: SyncPrefectClient) -> str:
-    """Make sure that there is a work pool; one that exists is left as it is, of whatever type."""
+    """Create the work pool if there is none; leave an existing pool unchanged, whatever its type."""
     from prefect.client.schemas.actions import WorkPoolCreate
     from prefect.exceptions import ObjectNotFound
     from prefect.workers.process import ProcessWorker
@@ -130,7 +130,7 @@ def _full_name(deployment: Mapping[str, Any]) -> str:
 
 
 def keep_settings(client: SyncPrefectClient, deployment: Mapping[str, Any]) -> tuple[dict[str, Any], Sequence[str]]:
-    """Return a deployment with the settings it had before, where nothing is said about them now.
+    """Return a deployment with its earlier settings for everything that is not set now.
 
     These are parameters that somebody gave it in the UI, or earlier, whose names are returned too, and the hosts that
     were named for a key or the webhook; a new list of hosts takes their place.
@@ -155,7 +155,7 @@ def keep_settings(client: SyncPrefectClient, deployment: Mapping[str, Any]) -> t
 
 
 def deploy_file(content: Mapping[str, Any]) -> None:
-    """Hand the deployments to Prefect's own command, which knows what each key means.
+    """Deploy with Prefect's own command, because it knows the meaning of each key.
 
     Parameters that it would take for templates are left out, and set afterwards.
     """
@@ -187,7 +187,7 @@ def deploy_file(content: Mapping[str, Any]) -> None:
 
 
 def set_parameters(client: SyncPrefectClient, deployment: Mapping[str, Any]) -> DeploymentResponse:
-    """Return the deployment on the server, after its parameters are set that the command would take for templates."""
+    """Set the parameters that the command would read as templates; return the deployment on the server."""
     from prefect.client.schemas.actions import DeploymentUpdate
 
     existing = client.read_deployment_by_name(_full_name(deployment))
@@ -197,5 +197,5 @@ def set_parameters(client: SyncPrefectClient, deployment: Mapping[str, Any]) -> 
 
 
 def _is_template(parameters: Mapping[str, Any]) -> bool:
-    """Return True where Prefect's command would fill something in, such as the value of an environment variable."""
+    """Return True if Prefect's command would fill something in, such as the value of an environment variable."""
     return "{{" in json.dumps(parameters)

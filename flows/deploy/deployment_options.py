@@ -1,4 +1,4 @@
-"""Options of a team for the deployments, and deployments/prefect.yaml with them."""
+"""A team's options for the deployments, and deployments/prefect.yaml with these options applied."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ UNATTENDED = ("nightly", CHECK)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeploymentOptions:
-    """Options of a team for the deployments; ConfigError where a host cannot be read."""
+    """A team's options for the deployments; ConfigError if a host cannot be read."""
 
     config: RunConfig | None = None
     """Configuration of the unattended deployments; its model is the forms' default, too. None: as in the file."""
@@ -57,7 +57,7 @@ class DeploymentOptions:
 
 
 def refuse_times(cron: str | None, timezone: str | None) -> None:
-    """Raise ConfigError for times that Prefect does not understand."""
+    """Raise ConfigError for a schedule or time zone that Prefect cannot read."""
     if cron is None and timezone is None:
         return
     from prefect.client.schemas.schedules import CronSchedule
@@ -79,7 +79,7 @@ def refuse_times(cron: str | None, timezone: str | None) -> None:
 
 
 def check_parameters(*, baseline: str | None, margin: float | None, promotion: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of the retraining check that are set; raise ConfigError for one that cannot be used."""
+    """Return the set parameters of the retraining check; raise ConfigError for one that cannot be used."""
     follows = {key: value for key, value in promotion.items() if value is not None}
     try:
         Promotion.model_validate(follows)

@@ -1,1 +1,1 @@
-"""What only Prefect needs: the form, progress, events, and errors as people see them."""
+"""Code that only Prefect needs: the form, progress, events, and errors as people see them."""

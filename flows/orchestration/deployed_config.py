@@ -1,4 +1,4 @@
-"""Runs of a deployment: the parameters of a run are merged into the deployed configuration.
+"""Runs of a deployment: merge the parameters of a run into the deployed configuration.
 
 Prefect replaces a complete parameter with what a run is sent, so that `{"limit": 10}` would be a configuration of its
 own, with the default model in it.
@@ -27,7 +27,7 @@ OF_SUITE = {
 
 
 def complete_from_deployment(values: Any) -> Any:
-    """Lay what the flow run that begins here was sent over the `config` of its deployment; else return it as it is.
+    """Merge the parameters of this flow run into the `config` of its deployment; without one, return them unchanged.
 
     A flow run that has started before was sent all of it then, and keeps it: the deployment may have changed since.
 
@@ -63,7 +63,7 @@ def complete_from_deployment(values: Any) -> Any:
 
 
 def drop_empty(settings: Any) -> Any:
-    """Return settings without what was left empty."""
+    """Return settings without empty values."""
     if not isinstance(settings, Mapping):
         return settings
     kept = {key: drop_empty(value) for key, value in settings.items()}
@@ -72,7 +72,7 @@ def drop_empty(settings: Any) -> Any:
 
 
 def laid_over(deployed: Any, values: Any) -> Any:
-    """Complete a configuration with everything that it does not say, as it was deployed.
+    """Complete a configuration with the deployed values of everything that it does not set.
 
     What is empty says nothing. Of another suite than the deployed one, only the suite itself decides what a suite
     does; of another model, the deployed price says nothing, nor do the arguments of another provider. A configuration
@@ -102,7 +102,7 @@ def laid_over(deployed: Any, values: Any) -> Any:
 
 
 def _parse(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values with arguments and data as mappings, also where they are written as a text."""
+    """Return values with `model_args` and data as mappings, also if they are written as text."""
     read = {key: as_mapping(value) if key in ARGUMENTS else value for key, value in values.items()}
     if isinstance(advanced := read.get("advanced"), Mapping):
         read["advanced"] = _parse(advanced)
@@ -110,7 +110,7 @@ def _parse(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _drop_unfit(deployed: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return deployed keys without those that say nothing of the suite, model or data that a run was sent."""
+    """Return the deployed keys that still apply to the suite, model or data that a run names."""
     opened = [advanced if isinstance(advanced := one.get("advanced"), Mapping) else {} for one in (deployed, values)]
     base, own = {**deployed, **opened[0]}, {**values, **opened[1]}
     unfit = set(OF_SUITE) if "suite" in own and own["suite"] != base.get("suite") else set()

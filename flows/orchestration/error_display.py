@@ -22,7 +22,7 @@ LOGGERS = ("prefect.flow_runs", "prefect.task_runs", "prefect.engine")
 
 
 def lost_server(error: BaseException) -> ContraposeError | None:
-    """Return an error about a Prefect server that does not answer, or refuses; None for any other error."""
+    """Return an error about a Prefect server that does not answer or refuses; return None for any other error."""
     from httpx import HTTPStatusError, TransportError
 
     cause: BaseException | None = error
@@ -48,13 +48,13 @@ def lost_server(error: BaseException) -> ContraposeError | None:
 
 
 def shorten_logged_errors() -> None:
-    """Shorten such errors in Prefect's loggers as the command does, on a worker too; doing it again changes nothing."""
+    """Shorten such errors in Prefect's logs, as the command line does; a second call changes nothing."""
     for name in LOGGERS:
         logging.getLogger(name).addFilter(_drop_traceback)
 
 
 def _drop_traceback(record: logging.LogRecord) -> bool:
-    """Drop the traceback from a record, for its logger, where the error says itself what to do."""
+    """Remove the traceback from a log record if the error itself says what to do."""
     error = record.exc_info[1] if isinstance(record.exc_info, tuple) else None
     if isinstance(error, ContraposeError):
         record.msg, record.args, record.exc_info = str(error), (), None

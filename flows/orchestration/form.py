@@ -1,4 +1,4 @@
-"""Form of a run in the Prefect UI, and the configuration that is made of it."""
+"""Form of a run in the Prefect UI, and its conversion into a configuration."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OWN = "custom"
 
 
 def read_form(values: Any) -> Any:
-    """Return a filled-in form as a configuration; a configuration, or anything else, as it is.
+    """Convert a filled-in form into a configuration; return anything else unchanged.
 
     What the form leaves empty is the deployment's, and then the suite's. What is under `advanced` is merged with the
     suite; any other key is taken as it is, so that a complete configuration, too, may be sent.
@@ -42,7 +42,7 @@ def read_form(values: Any) -> Any:
 
 
 def keep_reports(config: RunConfig, folder: Path) -> RunConfig:
-    """Return the configuration with an output folder that stays, where the run takes place in one that does not.
+    """Return the configuration with a permanent output folder if the run works in a temporary one.
 
     A worker without a working folder runs each flow in a temporary one, and deletes it afterwards.
     """
@@ -55,7 +55,7 @@ def keep_reports(config: RunConfig, folder: Path) -> RunConfig:
 
 
 def as_parameter(config: RunConfig) -> Any:
-    """Return a configuration as a flow is sent it: Prefect keeps it, and shows it to everybody who sees the run.
+    """Return a configuration as a flow parameter; Prefect stores it, and shows it to everybody who sees the run.
 
     Lists that a test has by default are left out, since they may hold toxic words; whoever reads it has them, too.
     """
@@ -99,7 +99,7 @@ def _read(values: Any) -> Any:
 
 
 class FormSchema:
-    """The JSON schema of the form, from that of the configuration: less at first sight, and no defaults."""
+    """JSON schema of the form, made from the configuration's: few fields at first sight, and no defaults."""
 
     def __get_pydantic_json_schema__(self, core: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         """Return a schema without references, for pydantic."""
@@ -141,7 +141,7 @@ class FormSchema:
 
 
 def _simplify(schema: Any, definitions: Mapping[str, Any]) -> Any:
-    """Return a schema with references resolved, and without defaults and null: the form leaves such a field empty."""
+    """Return a schema with references resolved, without defaults and null, so the form leaves such fields empty."""
     if isinstance(schema, list):
         return [_simplify(member, definitions) for member in schema if member not in (None, {"type": "null"})]
     if not isinstance(schema, Mapping):

@@ -1,4 +1,4 @@
-"""Settings of third-party libraries in each process of a run."""
+"""Settings of third-party libraries, set in each process of a run."""
 
 from __future__ import annotations
 

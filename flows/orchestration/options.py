@@ -47,7 +47,7 @@ def resolve_suite(
 
 
 def overrides(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return dotted keys and values, those in `changes` as they are; `--set` comes last and so wins."""
+    """Return dotted keys and values from the options, and `changes` unchanged; `--set` comes last and so wins."""
     chosen = {key: getattr(arguments, name, None) for name, key in PLAIN.items()}
     changes = {key: value for key, value in chosen.items() if value is not None and value is not False}
     problems, assigned = Problems(), dict[str, Any]()
@@ -71,7 +71,7 @@ def overrides(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def select_tests(config: RunConfig, tests: Sequence[str] | None, *, where: str = "--test") -> RunConfig:
-    """Return the configuration with only the named tests; a test the suite lacks runs with its defaults."""
+    """Return the configuration with only the named tests; a test that the suite lacks runs with its defaults."""
     if not tests:
         return config
     chosen = config.tests.model_dump(include={"defaults"})
@@ -87,7 +87,7 @@ def select_tests(config: RunConfig, tests: Sequence[str] | None, *, where: str =
 
 
 def _expand(config: RunConfig, name: str, *, where: str) -> list[str]:
-    """Return the tests that a name stands for: `relation` for all of the suite, `x` for `relation.x` if it is there."""
+    """Return the tests that a name means: `relation` means all of the suite, `x` means `relation.x` if it exists."""
     named = named_tests(config.tests)
     if name in registry.NAMED_PROBES:
         if not (own := [test for test in named if registry.base_name(test) == name]):

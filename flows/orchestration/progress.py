@@ -48,7 +48,7 @@ def watch_progress(
     key: str | None = None,
     soon: Callable[[], None] | None = None,
 ) -> Iterator[Meter]:
-    """Show how far the questions asked inside have come.
+    """Show how many of the questions asked inside are answered.
 
     `ended` returns what to say of them at the end. Under the artifact's `key` the UI shows those of earlier runs too.
     `soon` is called once, when a model has answered some and the end is near; not where the end comes at once.
@@ -102,7 +102,7 @@ def watch_progress(
 
 
 def describe_answers(meter: Meter) -> str:
-    """Say for people what the answers took."""
+    """Describe for people how many requests were answered, by whom, and what they cost."""
     parts = [f"{meter.requests:,} requests", f"{meter.from_store:,} from the store"]
     parts += [f"{meter.failed:,} failed"] if meter.failed else []
     parts += [dollars(meter.cost)] if meter.cost else []
@@ -111,14 +111,14 @@ def describe_answers(meter: Meter) -> str:
 
 @dataclass(slots=True)
 class LogPace:
-    """When a log shows how far the work has come: now and then, and once what keeps questions waiting."""
+    """Pace of a log: a line from time to time, and one line for each reason that delays the questions."""
 
     _last: float = 0.0
     _doing: str = ""
     _since: float = 0.0
 
     def is_due(self, seconds: float, doing: str) -> bool:
-        """Return True where a line is due so many seconds after the start."""
+        """Return True if a line is due so many seconds after the start."""
         if doing != self._doing:
             self._doing, self._since = doing, seconds
         begun = bool(doing) and self._last <= self._since and seconds - self._since >= DOING_SECONDS
@@ -130,7 +130,7 @@ class LogPace:
 
 @dataclass(slots=True)
 class Pace:
-    """A rate over the last seconds: what was found in the store at the start does not flatter it for long."""
+    """Speed over the last seconds, so that answers found in the store at the start do not raise it for long."""
 
     total: int
     """Number of things to do."""
@@ -145,13 +145,13 @@ class Pace:
 
     @property
     def rate(self) -> float | None:
-        """Things done a second; None where nothing was done lately."""
+        """Return the things done per second; None if nothing was done lately."""
         (first, before), (last, now) = self._seen[0], self._seen[-1]
         return (now - before) / (last - first) if now > before and last > first else None
 
     @property
     def seconds_left(self) -> float | None:
-        """Seconds to the end; None where that is unknown."""
+        """Return the seconds to the end; None if unknown."""
         # Asked for once: another thread may look between two times, and then nothing was done lately.
         rate = self.rate
         return max(self.total - self._seen[-1][1], 0) / rate if rate else None
@@ -159,7 +159,7 @@ class Pace:
 
 @dataclass(slots=True)
 class ProgressLine:
-    """A line that is drawn again as its meter goes on."""
+    """A progress line that is drawn again whenever its meter changes."""
 
     title: str
     """Fit to be printed."""
@@ -169,12 +169,12 @@ class ProgressLine:
     """Time since the start."""
 
     def look(self, seconds: float) -> None:
-        """Take the meter's reading so many seconds after the start."""
+        """Read the meter, so many seconds after the start."""
         self.seconds = seconds
         self.pace.look(seconds, self.meter.done)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Draw title, bar and as many of the words as fit; the least needed are left out first."""
+        """Draw title, bar and as many of the words as fit; leave out the least important words first."""
         words, room = self.words(), options.max_width - SHORTEST_BAR - 2
         while len(words) > 1 and cell_len("  ".join(words)) > room - SHORTEST_TITLE:
             del words[-1]
@@ -196,17 +196,17 @@ class ProgressLine:
 
     @property
     def total(self) -> int:
-        """Number of questions, without those that need not be asked any more."""
+        """Number of questions, without those that no longer need to be asked."""
         return self.pace.total - self.meter.saved
 
     @property
     def ends_soon(self) -> bool:
-        """True where a model answers, and the rest takes it a few seconds."""
+        """True if a model is answering, and needs only a few more seconds."""
         left = self.pace.seconds_left
         return self.meter.done > self.meter.from_store and left is not None and left < SOON_SECONDS
 
     def words(self) -> list[str]:
-        """Return the words of the line, the most needed first."""
+        """Return the words of the line, the most important first."""
         meter, pace, total, left = self.meter, self.pace, self.total, self.pace.seconds_left
         words = [f"{meter.done:,}/{total:,}"]
         if meter.doing:
@@ -224,6 +224,6 @@ class ProgressLine:
 
 
 def clock(seconds: float) -> str:
-    """Return a duration as a clock shows it: `0:07`, `12:30`, `2:05:00`."""
+    """Format a duration like a clock: `0:07`, `12:30`, `2:05:00`."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes}:{rest:02}" if minutes < 60 else f"{minutes // 60}:{minutes % 60:02}:{rest:02}"

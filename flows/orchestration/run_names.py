@@ -1,4 +1,4 @@
-"""Names of flow runs: made from the parameters, unless a person set one."""
+"""Names of flow runs: made from their parameters, unless a person set a name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from prefect.context import FlowRunContext
 
 
 def name_after(describe: Callable[[Mapping[str, Any]], str]) -> Callable[[], str]:
-    """Return what Prefect calls for the name of a flow run; `describe` makes it from the parameters.
+    """Return the function with which Prefect names a flow run; `describe` makes the name from the parameters.
 
     A name that somebody gave stays, such as by `prefect deployment run --flow-run-name`.
     """
@@ -27,7 +27,7 @@ def name_after(describe: Callable[[Mapping[str, Any]], str]) -> Callable[[], str
 
 
 def is_made_up(name: str) -> bool:
-    """Return whether Prefect made a name up: two words of its list, such as `brave-otter`."""
+    """Return True if Prefect generated a name from two words of its list, such as `brave-otter`."""
     words = name.split("-")
     return len(words) == 2 and all(word in _words() for word in words)
 

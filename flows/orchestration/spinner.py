@@ -29,7 +29,7 @@ _silent: ContextVar[bool] = ContextVar("silent", default=False)
 
 @contextmanager
 def silent(wanted: bool) -> Iterator[None]:
-    """Show nothing of the work inside, if that is wanted."""
+    """Hide all progress output of the work inside, if that is wanted."""
     token = _silent.set(wanted)
     try:
         yield
@@ -38,12 +38,12 @@ def silent(wanted: bool) -> Iterator[None]:
 
 
 def is_silent() -> bool:
-    """Return True where nothing is to be shown."""
+    """Return True if progress output is hidden."""
     return _silent.get()
 
 
 def warn(text: str, *, when_silent: bool = False) -> None:
-    """Log a warning of the run, and print it: unless people asked for quiet, or with `when_silent` only then."""
+    """Log a warning of the run, and print it unless output is hidden; with `when_silent` print it only then."""
     from prefect import get_run_logger
 
     get_run_logger().warning(text)
@@ -52,7 +52,7 @@ def warn(text: str, *, when_silent: bool = False) -> None:
 
 
 def show_step(step: str) -> AbstractContextManager[object]:
-    """Show on a terminal which step is going on inside, as long as it does."""
+    """Show a step on the terminal during the work inside."""
     if is_silent() or step not in STEPS:
         return nullcontext()
     from rich.console import Console

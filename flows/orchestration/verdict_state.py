@@ -1,4 +1,4 @@
-"""The verdict of a flow run in Prefect: its final state, tag and label, and an event that automations act on."""
+"""The verdict of a flow run in Prefect: its final state, tag and label, and an event that starts automations."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ FINISHED = "contrapose.finished"
 
 
 def end_in_state(published: Published, *, fail_flow: FailFlow = "on_error") -> Published:
-    """Return what a flow over one model returns: the run, in a state that carries its verdict."""
+    """Return the result of a flow that evaluates one model: the run, in a Prefect state that carries its verdict."""
     verdict, message = published["summary"]["verdict"], headline(published["summary"])
     error = None
     if fail_flow == "on_gate" and verdict in BAD:
@@ -66,7 +66,7 @@ def carry_verdict(
     error: ContraposeError | None = None,
     further: Sequence[str] = (),
 ) -> T:
-    """Return a flow's value in a state that carries a verdict, where a server keeps it.
+    """Return a flow's value in a Prefect state that carries a verdict, if a server keeps the state.
 
     Callers of the flow get the value itself: Prefect takes it out of the state. Not after an attempt that failed: with
     a state, Prefect would raise the error of that attempt at the end of the one that went well. Tag and label carry the
@@ -96,13 +96,13 @@ def carry_verdict(
 
 
 def headline(summary: Summary) -> str:
-    """Return the tests that made the verdict, such as `order_bias 30.0% < 70.0%`."""
+    """Name the tests that decided the verdict, such as `order_bias 30.0% < 70.0%`."""
     deciding = [test for test in summary["tests"] if test["verdict"] == summary["verdict"]]
     return "; ".join(_compare_rates(test) for test in deciding) or summary["reason"]
 
 
 def _compare_rates(test: Outcome) -> str:
-    """Return the rates of a test with their gates; of one that failed, those that miss them."""
+    """Format the rates of a test with their gates; of a failed test, only rates below their gates."""
     known = [(gate, gate["rate"]) for gate in test["gates"] if gate["rate"] is not None]
     if test["verdict"] == "fail":
         known = [(gate, rate) for gate, rate in known if rate < gate["wanted"]] or known
@@ -120,7 +120,7 @@ def _compare_rates(test: Outcome) -> str:
 
 
 def emit_finished(published: Published) -> None:
-    """Emit `contrapose.finished`."""
+    """Emit the event `contrapose.finished` for a published run."""
     summary, run = published["summary"], published["run"]
     emit_verdict(
         FINISHED,
@@ -138,7 +138,7 @@ def emit_finished(published: Published) -> None:
 def emit_verdict(
     event: str, *, resource: Mapping[str, str], payload: dict[str, Any], number: UUID | None = None
 ) -> None:
-    """Emit an event with a verdict, which is a label of its resource, too: triggers do not see the payload.
+    """Emit an event with a verdict, which is also a label, because triggers do not see the payload.
 
     Prefect's temporary server has no automations, and would only be kept waiting. `number` is the id of an event that
     may be emitted again.

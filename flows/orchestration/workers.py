@@ -1,4 +1,4 @@
-"""Workers that compute portions of a run: in this process, or on a Dask or Ray cluster.
+"""Workers that compute portions of a run: threads of this process, or a Dask or Ray cluster.
 
 Prefect is imported when there is a portion: a command that only checks waits for no orchestrator.
 """
@@ -35,7 +35,7 @@ CLUSTER_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Started:
-    """A task runner that works."""
+    """A task runner that has been started."""
 
     runner: TaskRunner[Any]
     """Takes tasks."""
@@ -49,7 +49,7 @@ class Started:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submitted(Generic[R]):
-    """A task that was handed over; here or elsewhere it is computed."""
+    """A task that was submitted; it is computed in this process or elsewhere."""
 
     outcome: Callable[[], R]
     """Waits for what it returns, and raises what it raised."""
@@ -58,7 +58,7 @@ class Submitted(Generic[R]):
 
 
 class Workers:
-    """Workers that compute the portions of one run; they are started when the first portion is submitted.
+    """Workers that compute the portions of one run; they start when the first portion is submitted.
 
     Args:
         runner: `threads`, `dask` or `ray`.
@@ -92,22 +92,22 @@ class Workers:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """Let all workers go."""
+        """Stop all workers."""
         self._started = None
         self._stack.close()
 
     @property
     def portions(self) -> int:
-        """Portions that are computed at a time."""
+        """Number of portions that are computed at a time."""
         return 1 if self.alone else self._start().portions
 
     @property
     def processes(self) -> int:
-        """Processes in which they are computed."""
+        """Number of processes that compute them."""
         return 1 if self.alone else self._start().processes
 
     def submit(self, chosen: Task[P, R], refresh: bool = False, /, *args: P.args, **inputs: P.kwargs) -> Submitted[R]:
-        """Hand over a task; alone, it is computed before this returns. Otherwise as `call`."""
+        """Submit a task, like `call_task`; if this process works alone, compute the task before returning."""
         from prefect.utilities.callables import get_call_parameters
 
         from contrapose.tasks.core.policy import DAMAGED, call_task, verified_result
@@ -246,7 +246,7 @@ def _start_ray(args: RunnerArgs, stack: ExitStack) -> Started:
 
 
 def _child_variables() -> dict[str, str]:
-    """Return variables for the processes of a local cluster, which a caller in Python does not have."""
+    """Return environment variables that processes of a local cluster need if the caller is a Python script."""
     return {name: value for name, value in SETTINGS.items() if name not in os.environ} | permission_variables()
 
 
@@ -262,7 +262,7 @@ _RAY_LOCAL = lent_variables({"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets
 
 
 def _reach(reach: Callable[[], R], address: str) -> R:
-    """Return the answer of a cluster; raise ConfigError where nobody answers at its address."""
+    """Return the answer of a cluster; raise ConfigError if nobody answers at its address."""
     try:
         return call_with_timeout(reach, CLUSTER_SECONDS)
     except Exception as error:

@@ -1,1 +1,1 @@
-"""Python functions that `import contrapose` offers: a run, a comparison and a preview with plain arguments."""
+"""Python functions that `import contrapose` offers: run, comparison and preview with plain arguments."""

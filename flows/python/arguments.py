@@ -32,7 +32,7 @@ FRAMES = ".frames"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunArguments:
-    """What a call says of a run."""
+    """Arguments of a call that configure a run."""
 
     suite: str | Path | Mapping[str, Any] | None
     """A bundled suite, a file, or what such a file holds; None: every test with its default settings."""
@@ -48,7 +48,7 @@ class RunArguments:
     """Single keys to their values; None and False leave the suite's."""
 
     def config(self, model: str | None, *, model_args: Mapping[str, Any] | None = None) -> RunConfig:
-        """Make the configuration, in which `FRAME` replaces a DataFrame; without a model that of the suite."""
+        """Make the configuration, in which `FRAME` stands for a DataFrame; without a model, use the suite's."""
         suite = str(self.suite) if isinstance(self.suite, Path) else self.suite
         if not (suite is None or isinstance(suite, str | Mapping)):
             raise _wrong_type("suite", suite, "the name of a suite, the path of a YAML file, or a mapping")
@@ -74,7 +74,7 @@ class RunArguments:
 
     @contextmanager
     def with_frame(self, config: RunConfig, *, keep: bool) -> Iterator[RunConfig]:
-        """Yield the configuration with the file of a DataFrame, if the data are one.
+        """Yield the configuration with a DataFrame, if there is one, written to a file.
 
         With `keep` the file lies beside the runs, else it is gone when the context has been left. A DataError inside
         speaks of the DataFrame in place of the file.
@@ -102,7 +102,7 @@ def is_frame(data: object) -> TypeGuard[pd.DataFrame]:
 
 @contextmanager
 def asked_model(model: str | Answering | None) -> Iterator[str | None]:
-    """Yield the id of a model that a call names; a function is offered to runs while the context is open."""
+    """Yield the id of a model that a call names; runs can call a function while the context is open."""
     if model is None or isinstance(model, str):
         with allow_in_call(model):
             yield model
@@ -114,7 +114,7 @@ def asked_model(model: str | Answering | None) -> Iterator[str | None]:
 
 
 def refuse_elsewhere(config: RunConfig) -> None:
-    """Refuse to send a function to workers, which would have to load what was pickled."""
+    """Raise an error if a function would be sent to workers, which would have to unpickle it."""
     if config.model.startswith(f"{PROVIDER}/") and config.runner != "threads":
         raise ConfigError(
             f"runner is {config.runner}, and the model is a function of this process",

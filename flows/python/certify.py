@@ -1,4 +1,4 @@
-"""`contrapose.certify`: measure how consistent a judge is, what sways it, and how reliable an agent is."""
+"""`contrapose.certify`: measure how consistent a judge is, which cues sway it, and how reliable an agent is."""
 
 from __future__ import annotations
 

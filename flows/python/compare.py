@@ -1,4 +1,4 @@
-"""`contrapose.compare`: finished runs side by side, or several models on one suite."""
+"""`contrapose.compare`: compare finished runs, or several models on one suite."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def compare(
     settings: Mapping[str, Any] | None = None,
     quiet: bool = False,
 ) -> ComparedRuns:
-    """Tell which of several runs, or of several models on one suite, pass more often, and how sure that is.
+    """Find out which of several runs, or of several models on one suite, pass more often, and how sure that is.
 
     Runs are compared case by case; they must have asked the same. Models are evaluated first, on the same samples.
 

@@ -1,4 +1,4 @@
-"""`contrapose.stays`, `changes`, `not_worse` and `becomes`: a function that answers a prompt, as a test of pytest.
+"""`contrapose.stays`, `changes`, `not_worse`, `becomes`: make a pytest test from a function that answers a prompt.
 
 pytest imports this module together with a test file, so it imports the standard library alone.
 """
@@ -32,7 +32,7 @@ NO_ARGUMENTS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptTest:
-    """What the plugin runs for a decorated function."""
+    """The test of a decorated function, which the pytest plugin runs."""
 
     relation: Mapping[str, Any]
     """Arguments of `contrapose.relation`."""
@@ -136,7 +136,7 @@ def _without_none(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _find_problem(gate: object, *, has_rows: bool) -> str:
-    """Return what is wrong with the arguments of a decorator; empty where nothing is."""
+    """Return what is wrong with the arguments of a decorator; "" if nothing is."""
     if gate is not None and not (isinstance(gate, int | float) and not isinstance(gate, bool) and 0 <= gate <= 1):
         return f"gate is {gate!r}; expected a share from 0 to 1. Write gate=0.9 for 90 %."
     if not has_rows:
@@ -145,7 +145,7 @@ def _find_problem(gate: object, *, has_rows: bool) -> str:
 
 
 def _mark(function: Answer, relation: dict[str, Any], run: dict[str, Any], problem: str) -> Answer:
-    """Return the function with its test; pytest sees it without the prompt, and not as async."""
+    """Return the function with its test attached; pytest sees it without the prompt argument, and not as async."""
 
     @wraps(function)
     def test(*arguments: Any, **named: Any) -> Any:

@@ -1,4 +1,4 @@
-"""`contrapose.evaluate`: what `contrapose run` does, with plain arguments."""
+"""`contrapose.evaluate`: evaluate a model like `contrapose run`, with plain arguments."""
 
 from __future__ import annotations
 

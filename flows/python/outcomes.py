@@ -1,4 +1,4 @@
-"""Outcome of a run or a comparison, for Python and for notebooks."""
+"""Result of a run or a comparison, for Python and for notebooks."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class EvaluatedRun(PublishedFolder):
         return self._describe(self.verdict, ", ".join(tests))
 
     def _repr_html_(self) -> str:
-        """Called by notebooks: verdict, reason, and a line for each rate that has a gate."""
+        """Return HTML for notebooks: verdict, reason, and a line for each rate that has a gate."""
         from contrapose.tasks.report.notebook import run_html
 
         return run_html(self.summary, folder=relative_folder(self.location), show_toxic=self.show_toxic)
@@ -142,7 +142,7 @@ class ComparedRuns(PublishedFolder):
         return self._describe(self.verdict, ", ".join(model["name"] for model in self.summary["models"]))
 
     def _repr_html_(self) -> str:
-        """Called by notebooks: verdict, reason, and a line for each test and model."""
+        """Return HTML for notebooks: verdict, reason, and a line for each test and model."""
         from contrapose.tasks.report.notebook import comparison_html
 
         return comparison_html(self.summary, folder=relative_folder(self.location), show_toxic=self.show_toxic)

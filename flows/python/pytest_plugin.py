@@ -1,4 +1,4 @@
-"""pytest plugin: collects functions decorated with `contrapose.stays` and the like, and runs suites.
+"""pytest plugin: collects functions decorated with `contrapose.stays` and similar decorators, and runs suites.
 
 Every run of pytest imports this module where Contrapose is installed, so it imports nothing else before a test needs
 it.
@@ -31,7 +31,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def decorated_test(obj: object) -> PromptTest | None:
-    """Return the test of a decorated function or method; None of anything else."""
+    """Return the test of a decorated function or method; None for anything else."""
     return getattr(obj, ATTRIBUTE, None) if isinstance(obj, FunctionType | MethodType) else None
 
 
@@ -44,7 +44,7 @@ def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class, name: str
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Ask a decorated function about each prompt of its data, in place of calling it once."""
+    """Run a decorated function on each prompt of its data, instead of calling it once."""
     test = decorated_test(pyfuncitem.obj)
     if test is None:
         return None

@@ -42,7 +42,7 @@ FOREIGN = ("prefect", "great_expectations", "importlib")
 
 
 def run_decorated(item: pytest.Function, test: PromptTest) -> None:
-    """Run a decorated function as the model of its relation, and raise the outcome that is no pass."""
+    """Run a decorated function as the model of its relation, and raise the outcome unless the verdict is pass."""
     fixtures = {name: item.funcargs[name] for name in test.fixtures}
     arguments = {**test.run, "model": partial(item.obj, **fixtures)}
     if "revision" in arguments:
@@ -55,7 +55,7 @@ def run_decorated(item: pytest.Function, test: PromptTest) -> None:
 def run_suite(
     request: pytest.FixtureRequest, suite: str | Path | Mapping[str, Any], arguments: Mapping[str, Any]
 ) -> EvaluatedRun:
-    """Run a suite, report each of its tests as a subtest where pytest can, and raise the outcome that is no pass."""
+    """Run a suite, report each of its tests as a subtest if pytest can, and raise the outcome unless it is pass."""
     item = request.node
     run = run_quietly(item, lambda: {"suite": locate(item, suite), **arguments})
     tests = run.summary["tests"]
@@ -75,7 +75,7 @@ def run_suite(
 
 
 def run_quietly(item: pytest.Item, arguments: Callable[[], dict[str, Any]]) -> EvaluatedRun:
-    """Return a run in the folder of a test; a mistake of the user's is an error of the test, without a traceback."""
+    """Return a run in the folder of a test; report a user's mistake as an error of the test, without a traceback."""
     folder = run_folder(item)
     try:
         with ignored_warnings():
@@ -91,7 +91,7 @@ def run_quietly(item: pytest.Item, arguments: Callable[[], dict[str, Any]]) -> E
 
 
 def run_folder(item: pytest.Item) -> Path:
-    """Return the folder of a test's runs: below that of the option, else in pytest's cache."""
+    """Return the folder for a test's runs: below the folder that the option names, else in pytest's cache."""
     name = re.sub(r"[^\w.-]+", "-", item.nodeid).strip("-")[-120:]
     if (chosen := item.config.getoption(OPTION)) is not None:
         return Path(item.config.invocation_params.dir, chosen, name)
@@ -100,13 +100,13 @@ def run_folder(item: pytest.Item) -> Path:
 
 
 def forget_old_runs(folder: Path) -> None:
-    """Remove all but the newest runs of a test from pytest's cache; their names begin with the time."""
+    """Delete all but the newest runs of a test from pytest's cache; their names begin with the time."""
     for summary in sorted(folder.glob("*/summary.json"))[:-KEPT_RUNS]:
         shutil.rmtree(summary.parent, ignore_errors=True)
 
 
 def locate(item: pytest.Item, value: Any) -> Any:
-    """Return the path of a file that lies next to the test file; anything else as it is."""
+    """Return the path of a file that is next to the test file; return anything else unchanged."""
     if isinstance(value, str | Path) and str(value) and (beside := item.path.parent / value).is_file():
         return str(beside)
     return value
@@ -114,7 +114,7 @@ def locate(item: pytest.Item, value: Any) -> Any:
 
 @contextmanager
 def ignored_warnings() -> Iterator[None]:
-    """Ignore what libraries of a run warn their own developers of, which pytest may raise as errors."""
+    """Ignore warnings of libraries to their own developers, because pytest may raise them as errors."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
         for module in FOREIGN:
@@ -123,7 +123,7 @@ def ignored_warnings() -> Iterator[None]:
 
 
 def raise_outcome(item: pytest.Item, run: EvaluatedRun, tests: Sequence[Outcome]) -> None:
-    """Raise what pytest makes of a verdict, without a traceback; nothing where every test passed."""
+    """Raise the pytest outcome of a verdict, without a traceback; return if every test passed."""
     verdict = max((test["verdict"] for test in tests), key=SEVERITY.index)
     item.user_properties.append((PROPERTY, verdict))
     deciding = [test for test in tests if test["verdict"] == verdict]
@@ -144,7 +144,7 @@ def raise_error(item: pytest.Item, message: str) -> NoReturn:
 
 
 def describe(run: EvaluatedRun, tests: Sequence[Outcome]) -> str:
-    """Return verdict, rates with their gates, the clearest failing pairs, and where the report is."""
+    """Return verdict, rates with their gates, the clearest failing pairs, and the path of the report."""
     show = make_shower(show_toxic=run.show_toxic)
     lines = [line for test in tests for line in _head(test, show)]
     last = f"Report: {relative_folder(run.location)}/report.html"
@@ -165,9 +165,9 @@ def _head(test: Outcome, show: Show) -> Iterator[str]:
 
 
 def _failing_pairs(run: EvaluatedRun, test: Outcome, show: Show) -> Iterator[Sequence[str]]:
-    """Yield three lines for each of the clearest failing cases: what happened, and prompt and reply before and after.
+    """Yield three lines for each of the clearest failing cases: result, and prompt and reply before and after.
 
-    Errors of calls come in place of them where there are no failing cases.
+    If there are no failing cases, yield errors of calls instead.
     """
     rows = run.results.reset_index(drop=True)
     failed = shown_failures(

@@ -93,7 +93,7 @@ def _rows(before: object, after: Sequence[str]) -> pd.DataFrame:
 def named_relations(
     arguments: RunArguments, test: str | RelationTest | Sequence[str | RelationTest] | None
 ) -> Iterator[RunArguments]:
-    """Yield arguments that name their tests; functions of relations can be called while the context is open."""
+    """Yield arguments with names for all tests; runs can call functions of relations while the context is open."""
     several = [test] if isinstance(test, str | RelationTest) else list(test or ())
     own = [one for one in several if isinstance(one, RelationTest)]
     functions = [value for one in own for value in one.settings.values() if callable(value)]

@@ -1,4 +1,4 @@
-"""Run in a user's own Python process: quiet, next to a running event loop, and interruptible.
+"""Runs in a user's own Python process: quiet, beside a running event loop, and interruptible.
 
 Nothing here imports Prefect before it is needed: a preview needs none.
 """
@@ -48,18 +48,18 @@ LOOK_SECONDS = 0.05
 
 
 class RunInterrupted(KeyboardInterrupt):
-    """A call was interrupted; what was answered under a named revision is not asked again."""
+    """A call was interrupted; answers of a model with a named revision are not asked again."""
 
     def __str__(self) -> str:
         return "interrupted; make the same call again to continue (for a function, with the same revision)"
 
     def _render_traceback_(self) -> list[str]:
-        """Called by IPython: a notebook shows the line alone."""
+        """Return the one line that a notebook shows instead of a traceback; IPython calls this."""
         return [f"KeyboardInterrupt: {self}"]
 
 
 def in_session(work: Callable[[], R], *, show_toxic: bool) -> R:
-    """Do the work of a call; errors that the user can correct, and interruptions, come up in one line each."""
+    """Do the work of a call; report errors that the user can correct, and interruptions, in one line each."""
     make_home()
     try:
         with interruptible((signal.SIGINT,)):
@@ -71,7 +71,7 @@ def in_session(work: Callable[[], R], *, show_toxic: bool) -> R:
 
 
 def reword_error(error: Exception, *, show_toxic: bool) -> Exception:
-    """Reword what the user can correct, with arguments in place of options; any other error stays as it is."""
+    """Reword an error that the user can correct, with Python arguments instead of options; keep any other error."""
     if not isinstance(error, ContraposeError):
         from contrapose.flows.orchestration.error_display import lost_server
 
@@ -88,7 +88,7 @@ def reword_error(error: Exception, *, show_toxic: bool) -> Exception:
 
 @contextmanager
 def prefect_used(key_block: object) -> Iterator[Callable[[], None]]:
-    """Set Prefect's settings for one call, in its context alone; the block of a key can be read at once, if any.
+    """Set Prefect's settings for one call, in its context only, so that the block of a key can be read.
 
     Yields:
         A function that imports all that a flow needs, and starts a server where none is named; it runs until the
@@ -139,7 +139,7 @@ _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 
 @contextmanager
 def quiet_prefect() -> Iterator[None]:
-    """Let no handler take what Prefect logs in this context; other threads are heard."""
+    """Stop all output of Prefect's log in this context; other threads still log."""
     token = _quiet.set(True)
     try:
         with _FILTERED.needed():
@@ -170,7 +170,7 @@ _FILTERED = SharedChange(_add_filters)
 
 
 def run_beside_loops(work: Callable[[], R]) -> R:
-    """Do the work here, or in a thread where an event loop runs here, as in a notebook: it needs loops of its own."""
+    """Do the work here, or in a new thread if an event loop runs here, as in a notebook: it needs its own loop."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -194,7 +194,7 @@ def _settle(work: Callable[[], R], outcome: Future[R]) -> None:
 
 
 def _interrupt(thread: Thread, outcome: Future[R]) -> None:
-    """Raise in a thread what Ctrl-C raises here, where that does no harm, and wait for it to settle."""
+    """Raise KeyboardInterrupt in a thread, at a point where that is safe, and wait for it to end."""
     end = monotonic() + GRACE_SECONDS
     while _is_delicate(sys._current_frames().get(thread.ident or 0)) and monotonic() < end:
         sleep(LOOK_SECONDS)
@@ -204,7 +204,7 @@ def _interrupt(thread: Thread, outcome: Future[R]) -> None:
 
 
 def _is_delicate(frame: FrameType | None) -> bool:
-    """Return True if what goes on in a frame imports something or starts a thread.
+    """Return True if the code of a frame imports something or starts a thread.
 
     CPython takes a thread that was made and has not begun yet for the one that made it. What is raised then ends the
     new one before it begins, and the one that made it waits for its beginning for ever.

@@ -1,4 +1,4 @@
-"""`contrapose.shrink`: what `contrapose shrink` does, with plain arguments."""
+"""`contrapose.shrink`: find the shortest prompt of a failed case, like `contrapose shrink`."""
 
 from __future__ import annotations
 

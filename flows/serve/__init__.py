@@ -1,1 +1,1 @@
-"""Servers on this machine: the local Prefect, the viewer of runs, and who may ask them."""
+"""Servers on this machine: the local Prefect and the viewer of runs, and the keys that protect them."""

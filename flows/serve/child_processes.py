@@ -1,4 +1,4 @@
-"""Child processes of `contrapose ui`: started, and ended together with all that they started."""
+"""Child processes of `contrapose ui`: start them, and end them together with all that they started."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One of the processes, with everything that it starts itself."""
+    """One child process, with every process that it starts itself."""
 
     name: str
     """Its name for people."""
@@ -32,7 +32,7 @@ class Part:
     """Its output."""
 
     def failure(self) -> ConfigError:
-        """Return the error that it ended by itself, or does not answer."""
+        """Return the error for a process that ended by itself, or does not answer."""
         lines, code = self.log.read_text(encoding="utf-8", errors="replace").strip().splitlines(), self.process.poll()
         state = "does not answer" if code is None else f"ended with {code}"
         return ConfigError(
@@ -45,7 +45,7 @@ class Part:
 
 @contextmanager
 def stopping() -> Iterator[Event]:
-    """Give an event that is set by Ctrl-C, TERM or a closed terminal."""
+    """Yield an event that is set by Ctrl-C, TERM or a closed terminal."""
     asked = Event()
     before = {number: signal.signal(number, lambda *_: asked.set()) for number in SIGNALS}
     try:
@@ -57,7 +57,7 @@ def stopping() -> Iterator[Event]:
 
 @contextmanager
 def running(module: str, *arguments: str, name: str) -> Iterator[Part]:
-    """Run a Python module as a program until the end of the context; all that it has started ends, too."""
+    """Run a Python module as a program until the end of the context; then end it and all that it started."""
     log = home_folder() / "ui" / f"{name}.log"
     log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with log.open("wb") as output:

@@ -1,4 +1,4 @@
-"""Guard of every local server: one set of rules decides which requests are answered.
+"""Guard of every local server: its rules decide which requests are answered.
 
 A server on loopback is reached by every page that a browser shows. Such a page sends requests to it, and under a name
 of its own for the address (DNS rebinding) it reads the replies too. So a request must name this machine, must not come
@@ -63,18 +63,18 @@ KEPT = "For another browser, name and password stand in {}, with a colon between
 
 
 def new_key() -> str:
-    """Make an authentication string that nobody can guess: a name and 256 random bits."""
+    """Make a login key that nobody can guess: a name and 256 random bits."""
     return f"{USER}:{secrets.token_urlsafe(32)}"
 
 
 def basic(key: str) -> str:
-    """Return the `Authorization` header that brings a key."""
+    """Return the `Authorization` header for a key."""
     return f"Basic {b64encode(key.encode()).decode()}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardAnswer:
-    """An answer in place of what was asked for."""
+    """The reply to a request that the guard does not let in."""
 
     status: int
     text: str = ""
@@ -83,7 +83,7 @@ class GuardAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guard:
-    """The rules, for one server or for several that share a key."""
+    """The rules for one server, or for several servers that share a key."""
 
     key: str
     """The authentication string."""
@@ -97,11 +97,11 @@ class Guard:
     """Taken when the ticket has been used."""
 
     def link(self, path: str = "/") -> str:
-        """Return a path with the ticket: who opens it first is given the cookie."""
+        """Return a path with the ticket: the first browser that opens it gets the cookie."""
         return f"{path}?{TICKET}={self._derive('ticket')}"
 
     def answer(self, scope: Message) -> GuardAnswer | None:
-        """Return the answer in place of what an ASGI request asks for; None where it is let in."""
+        """Return the guard's answer to an ASGI request; None if the request is let in."""
         if refused := self.refuse_misplaced(scope):
             return refused
         path, query = (scope[name].decode("latin-1") for name in ("raw_path", "query_string"))
@@ -120,7 +120,7 @@ class Guard:
         return GuardAnswer(status=401, text=UNKNOWN + (KEPT.format(self.kept) if self.kept else ""), headers=asks)
 
     def refuse_misplaced(self, scope: Message) -> GuardAnswer | None:
-        """Refuse a request that names another machine, or comes from another page, whatever it brings."""
+        """Refuse a request that names another machine, or comes from another page, even if it has the key."""
         host, port = header_values(scope, "host"), scope["server"][1]
         # Browsers leave port 80 out.
         known = [f"{name}:{port}" for name in NAMES] + ([*NAMES] if port == 80 else [])
@@ -132,28 +132,28 @@ class Guard:
         return None
 
     def _derive(self, purpose: str) -> str:
-        """Return a text that represents the key, and does not show it."""
+        """Derive from the key a text that does not reveal it."""
         return hmac.new(self.key.encode(), purpose.encode(), sha256).hexdigest()
 
 
 def header_values(scope: Message, name: str) -> list[str]:
-    """Return all values of a header of an ASGI request; its name in small letters."""
+    """Return all values of a header of an ASGI request; give the name in lower case."""
     return [value.decode("latin-1") for header, value in scope["headers"] if header.decode("latin-1").lower() == name]
 
 
 def _is_navigation(scope: Message) -> bool:
-    """Return True where somebody goes to a page, as by a link: the reply is shown, and no other page reads it."""
+    """Return True if a person opens a page, as by a link: then the reply is shown, and no other page reads it."""
     shown = header_values(scope, "sec-fetch-mode"), header_values(scope, "sec-fetch-dest")
     return shown == (["navigate"], ["document"]) and scope.get("method", "GET") in ("GET", "HEAD")
 
 
 def _is_among(secret: str, values: Sequence[str]) -> bool:
-    """Return True where a secret is there; the time that a value takes does not show how much of it was right."""
+    """Return True if the secret is one of the values; compare in constant time."""
     return any(hmac.compare_digest(secret.encode(), value.encode()) for value in values)
 
 
 def guard_app(app: App, guard: Guard) -> App:
-    """Return an ASGI application that answers only what its guard lets in; a websocket asks for the key itself."""
+    """Return an ASGI application that answers requests that its guard lets in; a websocket checks the key itself."""
 
     async def layer(scope: Message, receive: Receive, send: Send) -> None:
         # Imported here: every command looks for a key, and few of them serve anything.
@@ -161,7 +161,7 @@ def guard_app(app: App, guard: Guard) -> App:
         from starlette.responses import PlainTextResponse
 
         async def seal(message: Message) -> None:
-            """Send every answer with the headers that keep other pages away."""
+            """Send a message with the headers that keep other pages from reading it."""
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.update(HEADERS)

@@ -1,4 +1,4 @@
-"""`contrapose ui`: a local Prefect server, a worker and all deployments, and nothing left of them afterwards."""
+"""`contrapose ui`: run a local Prefect server, a worker and all deployments, and end them all together."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def serve(options: DeploymentOptions, *, port: int | None = None, reports_port: 
 
     Reports have a port of their own, which is the same at the next start: links to them are kept in Prefect.
 
-    Raises ConfigError where the port is taken, or one of the processes ended by itself.
+    Raises ConfigError if the port is taken, or one of the processes ended by itself.
     """
     key = new_key()
     with own_port(port) as chosen, keeping(key, chosen) as kept:
@@ -68,7 +68,7 @@ def serve(options: DeploymentOptions, *, port: int | None = None, reports_port: 
 
 @contextmanager
 def serving_reports(folder: Path, guard: Guard, port: int | None) -> Iterator[Served]:
-    """Serve the reports in a folder on the port, or else the one above Prefect's, or else any that is free."""
+    """Serve the reports of a folder on the port, else on the port above Prefect's, else on any free one."""
     with ExitStack() as stack:
         try:
             wanted = guard.port + 1 if port is None else port
@@ -81,7 +81,7 @@ def serving_reports(folder: Path, guard: Guard, port: int | None) -> Iterator[Se
 
 
 def _deploy(options: DeploymentOptions, asked: Event) -> Iterator[str]:
-    """Deploy everything, unless somebody asks to stop."""
+    """Deploy everything, unless a signal asks to stop."""
     if asked.is_set():
         return
     try:
@@ -113,7 +113,7 @@ def _run_worker(server: Part, guard: Guard, asked: Event) -> Iterator[str]:
 
 @contextmanager
 def own_port(wanted: int | None) -> Iterator[int]:
-    """Reserve the wanted port, or else Prefect's usual one, or else any that is free.
+    """Reserve the wanted port, or else Prefect's usual port, or else any free one.
 
     A server takes seconds until it listens. Until then, the port of the same number for datagrams, which nobody else
     uses, shows another `contrapose ui` that it is reserved.
@@ -134,7 +134,7 @@ def own_port(wanted: int | None) -> Iterator[int]:
 
 
 def _wait_for(part: Part, asked: Event, guard: Guard, path: str, text: bytes) -> None:
-    """Wait until the server's answer holds a text that shows a part at work, or somebody asks to stop."""
+    """Wait until the server's answer contains a text that shows that a process works, or a signal asks to stop."""
     address = f"http://{HOST}:{guard.port}{path}"
     request = urllib.request.Request(address, headers={"Authorization": basic(guard.key)})
     end = time.monotonic() + STARTING

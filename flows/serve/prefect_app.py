@@ -1,4 +1,4 @@
-"""Prefect's server behind the guard: started by `contrapose ui`, and by a run without a server of its own.
+"""Prefect's server behind the guard: `contrapose ui` starts it, and so does a run without a server of its own.
 
 Prefect asks for the key itself, over HTTP and in every websocket; it asks for tokens against forged requests, and names
 no origin that may read along. The layer before it does what its settings cannot: it checks the name of the machine and
@@ -27,7 +27,7 @@ UI_SETTINGS = "/ui-settings"
 
 
 def settings(key: str, port: int) -> dict[str, str]:
-    """Return the environment of a Prefect server on a port of this machine, and of whatever speaks to it."""
+    """Return the environment for a Prefect server on a port of this machine, and for its clients."""
     return {
         "PREFECT_API_AUTH_STRING": key,
         "PREFECT_CLIENT_CSRF_SUPPORT_ENABLED": "true",
@@ -38,7 +38,7 @@ def settings(key: str, port: int) -> dict[str, str]:
 
 
 def serve(port: int, *, log_level: str) -> None:
-    """Serve Prefect on loopback until a signal ends it; its settings are in the environment."""
+    """Serve Prefect on loopback until a signal ends it; read its settings from the environment."""
     import uvicorn
     from prefect.settings import get_current_settings
 
@@ -82,7 +82,7 @@ def create() -> App:
     app: FastAPI = create_app()
 
     async def without_login(scope: Message, receive: Receive, send: Send) -> None:
-        """Tell Prefect's pages that no key is asked for: whoever sees them has been let in."""
+        """Report to Prefect's pages that no login is needed, because the guard has let the browser in."""
         asks_for_login = (scope["type"], scope.get("path")) == ("http", UI_SETTINGS)
         with temporary_settings({PREFECT_SERVER_API_AUTH_STRING: None}) if asks_for_login else nullcontext():
             await app(scope, receive, send)
@@ -94,7 +94,7 @@ def create() -> App:
 
 
 def without_telemetry(app: App, port: int) -> App:
-    """Return an application whose pages load and send nothing but here, whatever is in them.
+    """Return an application whose pages load from, and send to, this server only.
 
     Prefect's newer pages ask Amplitude for its settings before they look whether telemetry is off.
     """
@@ -116,7 +116,7 @@ def without_telemetry(app: App, port: int) -> App:
 
 
 def _let_actions_in(key: str) -> None:
-    """Let the server's own automations pause and resume one another.
+    """Let the server's own automations pause and resume other automations.
 
     Prefect's client for these actions brings neither the key nor a token, so that its own server refuses it.
     """
@@ -124,7 +124,7 @@ def _let_actions_in(key: str) -> None:
     from prefect.server.events.clients import PrefectServerEventsAPIClient
 
     class Admitted(PrefectServerEventsAPIClient):
-        """The same client with key and token."""
+        """Prefect's client for automations, with key and token."""
 
         def __init__(self, additional_headers: dict[str, str] | None = None) -> None:
             super().__init__({**(additional_headers or {}), "Authorization": basic(key)})
@@ -134,7 +134,7 @@ def _let_actions_in(key: str) -> None:
 
 
 def main() -> None:
-    """Serve on the port that is set."""
+    """Serve on the port that the environment sets."""
     from prefect.settings import get_current_settings
 
     server = get_current_settings().server

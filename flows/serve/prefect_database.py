@@ -1,4 +1,4 @@
-"""Databases of the Prefect servers that Contrapose starts: in its home folder, one file for each Prefect version.
+"""Databases of the Prefect servers that Contrapose starts: in its home folder, one file per Prefect version.
 
 A newer Prefect changes its database, and an older one then refuses to start on it ("No such revision"). So the user's
 own database is left alone unless the user's settings name a server or a database.
@@ -25,12 +25,12 @@ SQLITE = "sqlite+aiosqlite:///"
 
 
 def own_file() -> Path:
-    """Return the SQLite file of the Prefect that is installed."""
+    """Return Contrapose's SQLite file for the installed Prefect version."""
     return home_folder().absolute() / "prefect" / metadata.version("prefect") / "prefect.db"
 
 
 def used_file() -> Path | None:
-    """Return the SQLite file that a server of ours uses here; None where the user named another kind of database."""
+    """Return the SQLite file that our servers use; None if the user named another kind of database."""
     from prefect.settings import get_current_settings
 
     database = get_current_settings().server.database
@@ -41,7 +41,7 @@ def used_file() -> Path | None:
 
 
 def use_own_database() -> None:
-    """Let this process, a server, keep its records in Contrapose's home, unless the user named a database.
+    """Set this process, a server, to keep its records in Contrapose's home, unless the user named a database.
 
     The first server of a version begins with a copy of what an older version recorded: runs, blocks and automations.
     """
@@ -78,7 +78,7 @@ def older_files(file: Path) -> Iterator[Path]:
 
 
 def copy_database(source: Path, target: Path) -> None:
-    """Copy a SQLite database that may be in use; the target is there complete or not at all."""
+    """Copy a SQLite database that may be in use; the target is complete or does not exist."""
     part = target.with_suffix(".part")
     part.unlink(missing_ok=True)
     with closing(sqlite3.connect(source)) as old, closing(sqlite3.connect(part)) as new:
@@ -87,7 +87,7 @@ def copy_database(source: Path, target: Path) -> None:
 
 
 def database_problem(file: Path) -> str:
-    """Say why the Prefect that is installed cannot use a database; empty where it can, or where it makes a new one."""
+    """Describe why the installed Prefect cannot use a database; "" if it can, or creates a new one."""
     if not file.exists():
         return ""
     try:

@@ -1,4 +1,4 @@
-"""Prefect's SQLite database with queued transactions: each waits for its turn instead of being refused.
+"""Prefect's SQLite database with queued transactions: each waits for its turn instead of failing.
 
 Prefect begins its transactions DEFERRED. One that has read, and then writes after another one has written, is refused
 at once (SQLITE_BUSY_SNAPSHOT, however long the timeout), and the server answers 503: a form that is submitted while a
@@ -19,19 +19,19 @@ from sqlalchemy.ext.asyncio import AsyncSession, AsyncSessionTransaction
 
 
 class QueuedSqlite(AioSqliteConfiguration):
-    """Prefect's SQLite, with transactions that take the write lock as they begin."""
+    """Prefect's SQLite configuration, with transactions that take the write lock when they begin."""
 
     @asynccontextmanager
     async def begin_transaction(
         self, session: AsyncSession, with_for_update: bool = False
     ) -> AsyncIterator[AsyncSessionTransaction]:
-        """A transaction; what it was asked for with `with_for_update`, it always does."""
+        """Begin a transaction with the write lock, with or without `with_for_update`."""
         async with super().begin_transaction(session, with_for_update=True) as transaction:
             yield transaction
 
 
 def queued() -> AbstractContextManager[Any]:
-    """While it is open, a server has its database queued if that is SQLite."""
+    """Let Prefect's server use queued transactions until the end of the context, if its database is SQLite."""
     address = str(PREFECT_API_DATABASE_CONNECTION_URL.value())
     if make_url(address).get_backend_name() != "sqlite":
         return nullcontext()

@@ -1,4 +1,4 @@
-"""Pages over HTTP on loopback: the one server behind `contrapose ui` and `contrapose view`."""
+"""Server of pages over HTTP on loopback, for `contrapose ui` and `contrapose view`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SERVED = re.compile(r"/([\w.-]{1,200})/(report\.html|validation\.html)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageReply:
-    """A reply to a browser."""
+    """A reply to a browser: content, type and status."""
 
     content: bytes | Path
     """The body, or the file that holds it."""
@@ -59,7 +59,7 @@ Site = Callable[[str], PageReply | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
-    """A site that is being served."""
+    """A site that is being served, with its address and guard."""
 
     url: str
     """Its address, without a path."""
@@ -67,12 +67,12 @@ class Served:
     """The rules that let requests in."""
 
     def link(self, path: str = "/") -> str:
-        """Return the address of a page that lets the first browser in which opens it."""
+        """Return the address of a page with a ticket for the first browser that opens it."""
         return self.url + self.guard.link(path)
 
 
 def _respond(site: Site, scope: Message) -> Response:
-    """Return the page, or why there is none; pages are only read."""
+    """Return the page, or the reason why there is none; refuse everything except reading."""
     path, query = (scope[name].decode("latin-1") for name in ("raw_path", "query_string"))
     policy = CLOSED
     response: Response = PlainTextResponse("There is no such page.\n", 404)
@@ -93,9 +93,9 @@ def _respond(site: Site, scope: Message) -> Response:
 
 @contextmanager
 def serving_site(site: Site, *, port: int = 0, guard: Guard | None = None) -> Iterator[Served]:
-    """Serve a site on loopback, on the port or any that is free, until the end of the context.
+    """Serve a site on loopback, on the port or any free one, until the end of the context.
 
-    Without a guard, a new key is made. Raises ConfigError where the port cannot be used.
+    Without a guard, a new key is made. Raises ConfigError if the port cannot be used.
     """
 
     async def app(scope: Message, receive: Receive, send: Send) -> None:

@@ -1,4 +1,4 @@
-"""The login key of a local Prefect server: kept in the home while the server runs, so that other commands find it."""
+"""Login key of a local Prefect server: kept in a file while the server runs, so that other commands find it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def keeping(key: str, port: int) -> Iterator[Path]:
 
 
 def kept_key(url: str | None) -> str:
-    """Return the key of the server at a URL; empty where this home has not started it."""
+    """Return the key of the server at a URL; "" if no server of this home runs there."""
     try:
         parts = urlsplit(url or "")
         port = parts.port
@@ -59,7 +59,7 @@ def kept_key(url: str | None) -> str:
 
 
 def bring_key() -> None:
-    """Let this process, and what it starts, bring the key to the server that the environment names.
+    """Set the key of the server that the environment names, for this process and its children.
 
     A key that the user has set stays.
     """
@@ -68,7 +68,7 @@ def bring_key() -> None:
 
 
 def bring_key_as_configured() -> None:
-    """Bring the key to a server that only Prefect's own configuration names, such as a profile."""
+    """Set the key of a server that only Prefect's own configuration names, such as a profile."""
     if lacking := lacking_key():
         use_in_process(lacking)
 
@@ -78,7 +78,7 @@ ANSWER_SECONDS = 30.0
 
 
 def refuse_silent_server(*, temporary: bool = False) -> None:
-    """Raise ConfigError where the Prefect server that is named, if one is, stays silent.
+    """Raise ConfigError if the Prefect server that is named, if any, does not answer.
 
     `temporary`: a temporary server would do as well.
     """
@@ -102,7 +102,7 @@ def refuse_silent_server(*, temporary: bool = False) -> None:
 
 
 def lacking_key() -> dict[str, str]:
-    """Return the setting of the key that the configured server wants and Prefect does not know; empty for none."""
+    """Return the setting of the key that the configured server asks for and Prefect lacks; "" for none."""
     from prefect.settings import get_current_settings
 
     api = get_current_settings().api
@@ -111,7 +111,7 @@ def lacking_key() -> dict[str, str]:
 
 
 def use_in_process(settings: Mapping[str, str]) -> None:
-    """Have Prefect use some settings in all of this process, and in what it starts; for a command's own process."""
+    """Set Prefect's settings in this process and its children; only for a command's own process."""
     from prefect.context import refresh_global_settings_context
 
     os.environ.update(settings)

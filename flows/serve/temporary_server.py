@@ -1,4 +1,4 @@
-"""Prefect's temporary server, as a process that always ends with the one that started it.
+"""Prefect's temporary server, as a child process that always ends with its parent.
 
 It is begun before anything else is imported, Prefect included, and takes its seconds while that goes on. Prefect's own
 temporary server would have its whole code imported a second time, by the process that runs a flow.
@@ -48,7 +48,7 @@ database; the next server there would believe it, and offer none.
 
 
 class TemporaryServer:
-    """The server of this process, with a key of its own, which nobody else knows.
+    """The temporary server of this process, with a key that no other process knows.
 
     It is in a session of its own: what is sent to the whole process group, such as by Ctrl-C or `timeout`, ends the
     run, which then still has to report to the server.
@@ -64,16 +64,16 @@ class TemporaryServer:
 
     @property
     def url(self) -> str:
-        """URL of its API; of no server before it was begun."""
+        """URL of its API; empty before the server was begun."""
         return f"http://{HOST}:{self.port}/api"
 
     @property
     def running(self) -> bool:
-        """True where it was begun, and has not ended."""
+        """True if it was begun, and has not ended."""
         return self._process is not None and self._process.poll() is None
 
     def begin(self) -> None:
-        """Let it start, and go on meanwhile; one that runs stays. It ends at once where Prefect is to use another."""
+        """Begin to start it without waiting; keep a running one. It ends at once if Prefect is set to use another."""
         if self.running:
             return
         with socket.create_server((HOST, 0)) as trial:
@@ -98,7 +98,7 @@ class TemporaryServer:
         atexit.register(self.leave)
 
     def start(self) -> dict[str, str]:
-        """Begin it, wait until it answers, and return the settings by which Prefect asks this one."""
+        """Begin it, wait until it answers, and return the settings with which Prefect uses it."""
         from prefect.settings import get_current_settings
 
         self.begin()
@@ -111,7 +111,7 @@ class TemporaryServer:
         return {KEY: self._key, ADDRESS: self.url, "PREFECT_CLIENT_SERVER_VERSION_CHECK_ENABLED": "false"}
 
     def leave(self) -> None:
-        """Let it end by itself, as it does once nobody holds its standard input: it saves what was reported.
+        """Close its standard input and do not wait: it saves what was reported, and then ends by itself.
 
         A person at a terminal need not wait for that.
         """
@@ -150,31 +150,31 @@ class TemporaryServer:
 
 @cache
 def own_server() -> TemporaryServer:
-    """Return the server that this process starts, where it starts any."""
+    """Return the one temporary server that this process may start."""
     return TemporaryServer()
 
 
 def is_kept() -> bool:
-    """Return True where Prefect's server stays when this process has ended: what is reported to it will be read."""
+    """Return True if Prefect's server remains after this process, so that people can read what is reported to it."""
     from prefect.settings import PREFECT_API_URL
 
     return bool(PREFECT_API_URL.value()) and PREFECT_API_URL.value() != own_server().url
 
 
 def is_wanted() -> bool:
-    """Return True where Prefect's settings name no server, and allow a temporary one."""
+    """Return True if Prefect's settings name no server, and allow a temporary one."""
     from prefect.settings import PREFECT_API_URL, PREFECT_SERVER_EPHEMERAL_ENABLED
 
     return not PREFECT_API_URL.value() and bool(PREFECT_SERVER_EPHEMERAL_ENABLED.value())
 
 
 def collect_seldom() -> None:
-    """Look for garbage in cycles seldom: hardly any is made, and what is imported is there a tenth sooner."""
+    """Collect cyclic garbage rarely, because there is hardly any and imports become a tenth faster."""
     gc.set_threshold(*SELDOM)
 
 
 def main(port: int) -> None:
-    """Serve until TERM, or until nobody holds the other end of standard input."""
+    """Serve until TERM, or until the process at the other end of standard input closes it."""
 
     def end_with_input() -> None:
         # Not by `sys.stdin`: its lock would be held when the interpreter ends, which is fatal.

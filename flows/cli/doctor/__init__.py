@@ -1,4 +1,4 @@
-"""`contrapose doctor`: one table of checks, each with its finding and a remedy."""
+"""`contrapose doctor`: a table of checks, each with its finding and a remedy."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ CHECKS: dict[str, Callable[[RunConfig | None], Iterator[DoctorFinding]]] = {
 
 
 def as_text(findings: Sequence[DoctorFinding]) -> Iterator[str]:
-    """Format a table in 80 columns, with a remedy below what needs one."""
+    """Format the findings as a table of 80 columns, with the remedy below a finding that needs one."""
     yield f"Contrapose {version('contrapose')}"
     for finding in findings:
         yield from _wrap(finding.observed, first=f"{finding.state:<9}{finding.name:<18} ")
@@ -76,7 +76,7 @@ def _wrap(text: str, *, first: str) -> Iterator[str]:
 
 
 def as_json(findings: Sequence[DoctorFinding]) -> str:
-    """Format the findings for programs."""
+    """Format the findings as JSON."""
     counts = Counter(finding.state for finding in findings)
     keys = ("name", "state", "found", "remedy")
     content = {
@@ -96,7 +96,7 @@ def _add_options(command: argparse.ArgumentParser) -> None:
 
 
 def _check(name: str, config: RunConfig | None) -> list[DoctorFinding]:
-    """Return what a check finds; one that breaks is a finding itself, and keeps none of the others from being seen."""
+    """Return the findings of a check; if the check itself breaks, its error is the finding."""
     findings: list[DoctorFinding] = []
     try:
         findings.extend(CHECKS[name](config))
@@ -107,7 +107,7 @@ def _check(name: str, config: RunConfig | None) -> list[DoctorFinding]:
 
 
 def _examine(arguments: argparse.Namespace) -> int:
-    """Do all checks at once; each server is waited for at most a few seconds."""
+    """Do all checks at the same time; wait at most a few seconds for each server."""
     config, wrong = None, list[DoctorFinding]()
     if arguments.suite or arguments.model or arguments.data or arguments.test or arguments.set:
         try:

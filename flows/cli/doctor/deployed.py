@@ -1,4 +1,4 @@
-"""Checks of the deployments on the Prefect server: complete, of this version, and with a worker."""
+"""Checks of the deployments on the Prefect server: all are there, have this version, and have a worker."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ NOTIFY = "contrapose deploy --notify TYPE/NAME, with the same options as before"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnServer:
-    """What a server holds of ours."""
+    """Deployments, work pools and automations of ours that a server holds."""
 
     pool: WorkPool | None
     """None: there is none of our name."""
@@ -66,7 +66,7 @@ class OnServer:
 
 
 def read_server() -> OnServer:
-    """Ask the server that is set, with the same client that a run uses.
+    """Read the state of the configured server, with the same client that a run uses.
 
     Raises:
         Exception: of many kinds; it did not answer, or refused.
@@ -106,18 +106,18 @@ def read_server() -> OnServer:
 
 
 def entrypoints() -> dict[str, str]:
-    """Read the deployments that our file describes: their names, and where their flows are."""
+    """Read the deployments of deployments/prefect.yaml: their names, and where their flows are."""
     return {deployment["name"]: deployment["entrypoint"] for deployment in read_shipped()["deployments"]}
 
 
 def _blocks_of(automation: Automation) -> set[UUID]:
-    """Blocks through which an automation sends."""
+    """Return the blocks through which an automation sends."""
     sends = (action for action in automation.actions if isinstance(action, CallWebhook | SendNotification))
     return {action.block_document_id for action in sends}
 
 
 def check_deployed() -> Iterator[DoctorFinding]:
-    """Check all that is deployed on the server, or say that nothing is."""
+    """Check our deployments on the server, or report that there are none."""
     try:
         server = call_with_timeout(read_server)
     except Exception as error:
@@ -136,7 +136,7 @@ def check_deployed() -> Iterator[DoctorFinding]:
 
 
 def _check_work(server: OnServer) -> Iterator[DoctorFinding]:
-    """Check the pool, and the runs that wait or are under way."""
+    """Check the work pool, and the runs that wait or are running."""
     name, pool, start = "work pool", server.pool, f"prefect worker start --pool {POOL}"
     late = [run for run in server.runs if run.state_name == LATE]
     running = [run for run in server.runs if run.state_name == RUNNING]
@@ -170,7 +170,7 @@ def _check_work(server: OnServer) -> Iterator[DoctorFinding]:
 
 
 def _since(runs: Sequence[FlowRun], times: Sequence[datetime | None]) -> str:
-    """Number of runs, and the time of the first."""
+    """Return the number of runs, and the time of the first."""
     least = "at least " * (len(runs) == MOST)
     first = min((moment for moment in times if moment), default=None)
     when = f"{first.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if first else "an unknown time"
@@ -178,7 +178,7 @@ def _since(runs: Sequence[FlowRun], times: Sequence[datetime | None]) -> str:
 
 
 def _check_versions(server: OnServer) -> Iterator[DoctorFinding]:
-    """List deployments that are missing or of another version."""
+    """List deployments that are missing or have another version."""
     name, here = "deployments", version("contrapose")
     missing = ", ".join(deployment for deployment in entrypoints() if deployment not in server.deployments)
     versions = {name: deployment.version or "none" for name, deployment in sorted(server.deployments.items())}
@@ -195,7 +195,7 @@ def _check_versions(server: OnServer) -> Iterator[DoctorFinding]:
 
 
 def _check_parameters(server: OnServer) -> Iterator[DoctorFinding]:
-    """List deployments whose own parameters a run would refuse before it asks a model."""
+    """List deployments whose own parameters a run would refuse before it calls a model."""
     for name, deployment in sorted(server.deployments.items()):
         variables = deployment.job_variables or {}
         folder = Path(variables.get("working_dir") or Path.cwd())
@@ -216,7 +216,7 @@ def _check_parameters(server: OnServer) -> Iterator[DoctorFinding]:
 
 
 def _check_automations(server: OnServer) -> Iterator[DoctorFinding]:
-    """List automations that are missing, switched off, or start what is gone."""
+    """List automations that are missing, switched off, or start a deployment that no longer exists."""
     name = "automations"
     # One that does nothing but notify is left out where no block was named.
     needed = [file["name"] for file in specifications() if "actions" in file]
@@ -240,7 +240,7 @@ def _check_automations(server: OnServer) -> Iterator[DoctorFinding]:
 
 
 def _check_alerts(server: OnServer) -> Iterator[DoctorFinding]:
-    """List alerts whose block is gone, and those that nobody gets."""
+    """List alerts that send through a deleted block, and alerts without a block."""
     sending = {name: blocks for name, automation in server.automations.items() if (blocks := _blocks_of(automation))}
     broken = [name for name, blocks in sorted(sending.items()) if blocks & set(server.gone)]
     silent = [file["name"] for file in specifications() if "notify" in file and file["name"] not in sending]
@@ -256,7 +256,7 @@ def _check_alerts(server: OnServer) -> Iterator[DoctorFinding]:
 
 
 def _check_promotion(server: OnServer) -> Iterator[DoctorFinding]:
-    """Check each step that the retraining check asks for, seen from here; the worker may be on another machine."""
+    """Check each step of the retraining check from this machine; the worker may be on another one."""
     name, check = "promotion", server.deployments.get(CHECK)
     wanted = check.parameters.get("promotion") if check else None
     if check is None or not isinstance(wanted, dict):

@@ -1,4 +1,4 @@
-"""Checks of this machine: Python, packages, processor, graphics card, memory, disk. Nothing heavy is imported."""
+"""Checks of this machine: Python, packages, processor, graphics card, memory, disk, without slow imports."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ GB = 1_000_000_000
 
 
 class DoctorFinding(NamedTuple):
-    """One line of the table."""
+    """One line of the doctor's table."""
 
     name: str
     """What was looked at."""
@@ -42,7 +42,7 @@ class DoctorFinding(NamedTuple):
 
 
 def check_python(_: object) -> Iterator[DoctorFinding]:
-    """Compare Python's version with the range of the installed distribution."""
+    """Compare Python's version with the range that the installed distribution accepts."""
     from packaging.specifiers import SpecifierSet
 
     wanted = metadata.metadata("contrapose")["Requires-Python"]
@@ -52,7 +52,7 @@ def check_python(_: object) -> Iterator[DoctorFinding]:
 
 
 def check_packages(_: object) -> Iterator[DoctorFinding]:
-    """Compare the required packages with their ranges: a line for each that does not fit."""
+    """Compare the required packages with their ranges: one finding for each package outside its range."""
     needed = requirements()
     wrong = [need for need in needed if not _fits(need)]
     for need in wrong:
@@ -63,7 +63,7 @@ def check_packages(_: object) -> Iterator[DoctorFinding]:
 
 
 def check_tested_versions(_: object) -> Iterator[DoctorFinding]:
-    """Compare what is installed with the pinned versions, in a checkout."""
+    """Compare the installed versions with the pinned ones, if this is a checkout."""
     if not CONSTRAINTS.is_file():
         return
     label, lines = "tested versions", CONSTRAINTS.read_text(encoding="utf-8").splitlines()
@@ -82,7 +82,7 @@ def check_tested_versions(_: object) -> Iterator[DoctorFinding]:
 
 
 def check_extras(_: object) -> Iterator[DoctorFinding]:
-    """List complete and absent extras in one line; one with packages out of their ranges has a line of its own."""
+    """List complete and absent extras in one line; an extra with packages outside their ranges has its own line."""
     complete: list[str] = []
     absent: list[str] = []
     for extra in metadata.metadata("contrapose").get_all("Provides-Extra") or []:
@@ -100,7 +100,7 @@ def check_extras(_: object) -> Iterator[DoctorFinding]:
 
 
 def requirements(extra: str = "") -> Sequence[Requirement]:
-    """Read what the distribution needs on this machine, or what one of its extras adds."""
+    """Read the requirements of the distribution on this machine, or those that one of its extras adds."""
     from packaging.requirements import Requirement
 
     every = [Requirement(line) for line in metadata.requires("contrapose") or []]
@@ -143,7 +143,7 @@ def check_processor(_: object) -> Iterator[DoctorFinding]:
 
 
 def check_gpu(_: object) -> Iterator[DoctorFinding]:
-    """List graphics cards, and compare them with what torch was built for, as torch's own file says."""
+    """List graphics cards, and compare them with the cards that torch was built for, as torch's own file names them."""
     if platform.system() == "Darwin" and platform.machine() == "arm64":
         yield DoctorFinding("GPU", "ok", "Apple, which torch reaches as mps")
         return
@@ -167,7 +167,7 @@ def check_gpu(_: object) -> Iterator[DoctorFinding]:
 
 
 def check_memory(_: object) -> Iterator[DoctorFinding]:
-    """Read total and free memory, or the part that a container may use."""
+    """Read total and free memory, limited to what a container may use."""
     figures = dict(re.findall(r"^(\w+):\s+(\d+) kB", _read("/proc/meminfo"), re.MULTILINE))
     if "MemAvailable" not in figures:
         yield DoctorFinding("memory", "ok", "unknown on this system")
@@ -204,7 +204,7 @@ def check_disk(_: object) -> Iterator[DoctorFinding]:
 
 
 def check_places(_: object) -> Iterator[DoctorFinding]:
-    """Check that the places of tables and of the history can be written, where the environment names them."""
+    """Check that the folders of tables and of the history are writable, if the environment names them."""
     from contrapose.flows.cli.start import write_problem
     from contrapose.tasks.core.places import Place
     from contrapose.tasks.history.dataset import VARIABLE

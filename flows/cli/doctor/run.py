@@ -1,4 +1,4 @@
-"""Checks of what runs use: bundled models, the response store, one run's model and data. No prompt is sent."""
+"""Checks of what runs use: bundled models, the response store, the model and data of one run. They send no prompt."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ INSTALL = install_command("embedded")
 
 
 def check_embedded_model(config: RunConfig | None) -> Iterator[DoctorFinding]:
-    """Look for the embedded model: installed, complete, converted. A run that needs it makes its lack a problem."""
+    """Check that the embedded model is installed, complete and converted; only if the run needs it is it a problem."""
     from contrapose.tasks.infer.local.embedded import SHA256, find_chunk_paths, is_converted, locate_copy
 
     name = "embedded model"
@@ -52,7 +52,7 @@ def check_embedded_model(config: RunConfig | None) -> Iterator[DoctorFinding]:
 
 
 def check_embedding_model(config: RunConfig | None) -> Iterator[DoctorFinding]:
-    """Look for the model that reads replies by embedding, on disk only."""
+    """Check, on disk only, that the embedding model that reads replies is there."""
     from contrapose.tasks.config.plan import plans
     from contrapose.tasks.core.model_files import check_model_files
     from contrapose.tasks.core.registry import find
@@ -86,7 +86,7 @@ def _missing_model(name: str, observed: str, remedy: str, *, needed: bool, by: s
 
 
 def check_store(_: object) -> Iterator[DoctorFinding]:
-    """Reach the response store, and count what it holds; nothing is created in it."""
+    """Connect to the response store, and count its contents; create nothing in it."""
     from contrapose.tasks.store.engine import public_address, store_url
 
     name = "response store"
@@ -104,7 +104,7 @@ def check_store(_: object) -> Iterator[DoctorFinding]:
 
 
 def _count_stored(url: str) -> tuple[str, bool] | None:
-    """Counts in words, and whether runs are unfinished; None where the file or its tables are not there yet."""
+    """Describe the counts, and whether runs are unfinished; None if the file or its tables do not exist yet."""
     from sqlalchemy import inspect, make_url
 
     from contrapose.tasks.store.engine import reach
@@ -126,7 +126,7 @@ def _count_stored(url: str) -> tuple[str, bool] | None:
 
 
 def check_run(config: RunConfig | None) -> Iterator[DoctorFinding]:
-    """Check model, reader, tests and data of the run that is meant; nothing without one."""
+    """Check model, reader, tests and data of the run that the arguments name; return nothing if they name none."""
     if config is None:
         return
     from contrapose.tasks.config.plan import plans
@@ -148,7 +148,7 @@ def check_run(config: RunConfig | None) -> Iterator[DoctorFinding]:
 
 
 def failure(name: str, error: ContraposeError) -> DoctorFinding:
-    """Describe an error that the user can correct."""
+    """Return a finding for an error that the user can correct."""
     observed = f"{error.found}; expected {error.expected}"
     return DoctorFinding(name, "problem", f"{error.where}: {observed}" if error.where else observed, error.remedy)
 

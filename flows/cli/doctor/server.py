@@ -1,4 +1,4 @@
-"""Checks of `contrapose doctor` on the Prefect server: reachable, compatible, protected; and that telemetry is off."""
+"""Checks of the Prefect server: reachable, compatible, protected, and without telemetry."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GUIDE = "docs/behind-a-proxy.md says how."
 
 
 def check_prefect() -> Iterator[DoctorFinding]:
-    """Check the server that runs are recorded in, what is deployed there, and telemetry."""
+    """Check the server that records runs, its deployments, and telemetry."""
     from prefect.settings import get_current_settings
 
     bring_key_as_configured()
@@ -106,7 +106,7 @@ def compare_version(server: str | None, address: str) -> DoctorFinding:
 
 
 def check_access(url: str) -> Iterator[DoctorFinding]:
-    """Ask the server of an API as a stranger would; nothing where it cannot be asked that way."""
+    """Call a server's API without a key, and report whether it answers; return nothing if that cannot be tried."""
     import httpx
 
     # What every Prefect server answers to whom it lets in. Names and passwords of an address are not the stranger's.

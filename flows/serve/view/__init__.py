@@ -1,1 +1,1 @@
-"""The site of `contrapose view`: pages, and what they list."""
+"""The site of `contrapose view`: its pages, and the runs that they list."""

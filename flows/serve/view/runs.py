@@ -1,4 +1,4 @@
-"""Runs as the page of `contrapose view` lists them, and the files of each that it serves."""
+"""Runs that the pages of `contrapose view` list, and the files that the site serves."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Links = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
-    """A run or a comparison of runs: every text ready to be shown."""
+    """A run or a comparison in the list, with every text ready to be shown."""
 
     name: str
     verdict: str = ""
@@ -94,7 +94,7 @@ def describe_run(summary: Mapping[str, Any], name: str, show: Show, links: Links
 
 
 def describe_comparison(content: Mapping[str, Any], name: str, show: Show, links: Links) -> Listed:
-    """Describe a comparison: the models against their baseline, and the verdict on each in each test."""
+    """Describe a comparison: the models and their baseline, and the verdict on each in each test."""
     verdict, baseline = str(content["verdict"]), str(content["baseline"])
     others = [str(model["name"]) for model in content["models"] if model["name"] != baseline]
     verdicts = [(f"{test} {pair['verdict']}", str(pair["first"])) for test, pair in judged(content["tests"])]
@@ -118,7 +118,7 @@ DESCRIBING = {"summary.json": describe_run, "comparison.json": describe_comparis
 
 
 def list_runs(root: Path, show: Show) -> list[Listed]:
-    """Describe the runs in a resolved folder, the newest first: a run's name begins with its time."""
+    """Describe the runs in a resolved folder, the newest first, because a run's name begins with its time."""
     try:
         with os.scandir(root) as entries:
             names = [
@@ -153,14 +153,14 @@ def _describe(root: Path, name: str, show: Show) -> Listed:
 
 @lru_cache(maxsize=5_000)
 def _read_description(path: Path, name: str, show: Show, links: Links, state: tuple[int, int]) -> Listed:
-    """Describe a folder by one of its files, which is read again when it has changed."""
+    """Describe a folder by one of its files; read the file again after a change."""
     if state[1] > LARGEST:
         raise ValueError("too large")
     return DESCRIBING[path.name](json.loads(path.read_bytes()), show(name), show, links)
 
 
 def file_reply(root: Path, path: str) -> PageReply | None:
-    """Return a file below a folder, by its path as a browser sends it; None where there is none that may be read."""
+    """Return a file below a folder, by its path from a browser; None if no such file may be read."""
     file = find_asked(root, path)
     if file is None:
         return None
@@ -174,7 +174,7 @@ def file_reply(root: Path, path: str) -> PageReply | None:
 
 
 def find_asked(root: Path, path: str) -> Path | None:
-    """Return the file below a folder that a browser asks for; None where there is none that may be read."""
+    """Return the path of the file that a browser asks for; None if no such file may be read."""
     try:
         return find_below(root, [unquote(part, errors="strict") for part in path.split("/")])
     except UnicodeDecodeError:
@@ -184,7 +184,7 @@ def find_asked(root: Path, path: str) -> Path | None:
 def find_below(root: Path, parts: Sequence[str]) -> Path | None:
     """Return a regular file below a resolved folder, by the names of its path.
 
-    None where it is elsewhere, whatever links lead there, or is hidden.
+    Return None if it is elsewhere, also through links, or is hidden.
     """
     if any(not part or part.startswith(".") or any(sign in part for sign in "/\\\0") for part in parts):
         return None

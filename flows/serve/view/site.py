@@ -58,7 +58,7 @@ Query = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pages:
-    """One page among several."""
+    """One page of a long list, with its number."""
 
     number: int
     """From 1."""
@@ -73,7 +73,7 @@ class Pages:
 
     @classmethod
     def over(cls, total: int, number: int, size: int) -> Self:
-        """Return the page of that number, or else the nearest one."""
+        """Return the page with that number, or else the nearest one."""
         count = max(1, -(-total // size))
         chosen = min(max(number, 1), count)
         return cls(number=chosen, count=count, total=total, first=(chosen - 1) * size, end=min(chosen * size, total))
@@ -92,7 +92,7 @@ class RunFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Viewer:
-    """The site."""
+    """The site: it answers each path below a folder of runs."""
 
     root: Path
     """Folder of runs, resolved."""
@@ -100,7 +100,7 @@ class Viewer:
     """Folder or URL of the history."""
 
     def __call__(self, path: str) -> PageReply | None:
-        """Return the reply to a path; None where there is nothing."""
+        """Return the reply to a path; None if there is no such page."""
         name, _, text = path.partition("?")
         query, show = parse_qs(text[:LONGEST_QUERY]), _make_show()
         if name.startswith(FILES):
@@ -121,7 +121,7 @@ class Viewer:
         return self._history(number, show) if name == "/history" else None
 
     def _runs(self, query: Query, number: int, show: Show) -> PageReply:
-        """Return the list of runs, those on one page of all that match."""
+        """Return the page of the list with the matching runs."""
         listed, filters = list_runs(self.root, show), list[RunFilter]()
         for name in FILTERED:
             # A value that no run has is ignored.
@@ -156,7 +156,7 @@ class Viewer:
 
 @cache
 def _make_show() -> Show:
-    """Return the function that makes texts fit to be seen here."""
+    """Return the function that masks and escapes texts for these pages."""
     return make_shower(show_toxic=False)
 
 
@@ -197,7 +197,7 @@ def _make_card(one: Series, show: Show) -> dict[str, Any]:
 
 
 def _render(name: str, **values: Any) -> PageReply:
-    """Return a page that uses the one style sheet, named by its hash, and runs no script at all."""
+    """Render a template as a page with one style sheet, named by its hash, and without scripts."""
     style = templates.style(__package__, "view.css")
     own = CLOSED.replace("form-action 'none'", "form-action 'self'")
     common = {"style": Markup(style), "here": "", "kept": "", "pages": None}  # noqa: S704 (files of this package)
@@ -206,9 +206,9 @@ def _render(name: str, **values: Any) -> PageReply:
 
 
 def compared_page(root: Path, names: Sequence[str]) -> bytes:
-    """Return the page of the comparison of some runs; the oldest is the baseline.
+    """Return the page that compares some runs; the oldest is the baseline.
 
-    Raises ComparisonError where too few or too many runs are named, or they cannot be compared.
+    Raises ComparisonError if too few or too many runs are named, or they cannot be compared.
     """
     remedy, folders = "Go back, and tick the runs that are to be compared.", list[str]()
     for name in map(unquote, dict.fromkeys(names)):
@@ -223,7 +223,7 @@ def compared_page(root: Path, names: Sequence[str]) -> bytes:
 
 
 def text_page(root: Path, path: str) -> Markup | None:
-    """Return a Markdown file below a folder as HTML that holds no link, no picture, and only a report's own markup."""
+    """Return a Markdown file below a folder as HTML without links and pictures, with only a report's own markup."""
     file = find_asked(root, path)
     if file is None or file.suffix.lower() != ".md" or file.stat().st_size > LONGEST_TEXT:
         return None
