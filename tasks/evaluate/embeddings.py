@@ -103,13 +103,13 @@ def resolve_model(name: str) -> str:
 
 
 def bundled_folder() -> Path | None:
-    """Return the folder of the bundled model, without running its package's code; None where it is not installed."""
+    """Return the folder of the bundled model, without running its package's code, or None if it is not installed."""
     spec = find_spec(PACKAGE)
     return None if spec is None or spec.origin is None else Path(spec.origin).parent / "model"
 
 
 def holds_model(folder: Path) -> bool:
-    """Return true where a folder holds a saved model: its description, and weights."""
+    """Return true if a folder holds a saved model: its description, and weights."""
     described = any((folder / name).is_file() for name in DESCRIBED)
     return described and any(path for pattern in WEIGHTS for path in folder.rglob(pattern))
 

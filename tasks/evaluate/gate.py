@@ -75,7 +75,7 @@ class GateDecision(NamedTuple):
     gates: list[GateSummary]
     """One for each rate that is held against a gate, the pass rate first."""
     reached: float | None = None
-    """p value of all these rates being this high; None where the bare rates are compared, or nothing is claimed."""
+    """p value of all these rates being this high, or None if the bare rates are compared, or nothing is claimed."""
     missed: float | None = None
     """p value of one of them being this low, likewise."""
 
@@ -222,13 +222,13 @@ def inconclusive_reason(rate: Rate, rules: Rules) -> str:
 
 
 def _noise_reason(rate: Rate) -> str:
-    """Return the sentence on a bare rate whose claim noise may explain; else empty."""
+    """Return the sentence on a bare rate whose claim noise may explain, or ""."""
     fails, passes = rate.best.rate < rate.wanted <= rate.lenient.rate, rate.strict.rate < rate.wanted <= rate.worst.rate
     return rate.doubt if fails or passes else ""
 
 
 def _wrong_before_reason(rate: Rate) -> str:
-    """Return the sentence on a rate missed only because the model did not know the answers; else empty."""
+    """Return the sentence on a rate missed only because the model did not know the answers, or ""."""
     if not rate.best.rate < rate.wanted <= rate.lenient.rate:
         return ""
     value, most, gate = distinct_percentages(rate.best.rate, rate.lenient.rate, rate.wanted)

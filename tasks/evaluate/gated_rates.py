@@ -34,9 +34,9 @@ class GatedRates(NamedTuple):
     rates: list[Rate]
     """Those with a gate: the pass rate first, where it has one."""
     documented: Rate | None
-    """The documents' pass rate over all cases; None where none was asked."""
+    """The documents' pass rate over all cases, or None if none was asked."""
     too_few: str
-    """The sentence that says that one of them counts too few cases; empty where none does."""
+    """The sentence that says that one of them counts too few cases; empty if none does."""
 
 
 def gated_cases(results: pd.DataFrame, plan: Plan, looks: Looks) -> tuple[pd.DataFrame, GatedCases, list[GatedCases]]:
@@ -81,7 +81,7 @@ def gated_rates(results: pd.DataFrame, plan: Plan, rules: Rules) -> GatedRates:
 
 
 def verdict_now(results: pd.DataFrame, plan: Plan, rules: Rules) -> GateDecision | None:
-    """Return the decision on one test before all of it is asked; None where nothing can be claimed yet."""
+    """Return the decision on one test before all of it is asked, or None if nothing can be claimed yet."""
     counts, rates, _, too_few = gated_rates(results, plan, rules)
     claims = (bool(rates) and all(rate.may_be_reached for rate in rates)) or any(rate.may_be_missed for rate in rates)
     return decide(counts, rates, rules, too_few=too_few) if claims else None
@@ -114,7 +114,7 @@ def count(results: pd.DataFrame) -> Counts:
 
 
 def wordings_of(results: pd.DataFrame, plan: Plan) -> AskedIn | None:
-    """Return sample and wording of each row; None where the wordings are too few to be a sample of all wordings.
+    """Return sample and wording of each row, or None if the wordings are too few to be a sample of all wordings.
 
     The plan decides, not the rows: at an early look some of its wordings may not have been asked yet.
     """

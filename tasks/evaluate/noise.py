@@ -18,7 +18,7 @@ from contrapose.tasks.text.wording import distinct_percentages
 
 
 def noise_of(results: pd.DataFrame, *, confidence: float = CONFIDENCE) -> Noise | None:
-    """Return noise and net change of the cases that were asked more than once; None where none was."""
+    """Return noise and net change of the cases that were asked more than once, or None if none was."""
     if "across_pairs" not in results:
         return None
     rows = results[results["across_pairs"].notna() & results["error"].isna()]
@@ -40,7 +40,7 @@ def noise_estimates(results: pd.DataFrame, chosen: Probe) -> dict[str, Estimate]
 
 
 def doubt_of(results: pd.DataFrame, chosen: Probe, *, level: float = LEVEL) -> str:
-    """Return the sentence that noise may explain the changed answers; empty where it does not, or is not known.
+    """Return the sentence that noise may explain the changed answers, or "" if it does not, or is not known.
 
     It does not where the net change is shown to be above 0 at this level, nor where a lean to one position is shown,
     which noise cannot create; where both are looked at, each has half the level.

@@ -68,7 +68,7 @@ class Rate:
     chance: float | None = None
     """The rate of a model that guesses."""
     constant: str = ""
-    """The one answer that reaches this chance; empty where guesses do."""
+    """The one answer that reaches this chance; empty if guesses do."""
     looks: Looks = ONE_LOOK
     too_few: bool = False
     """It counts too few cases to claim anything."""
@@ -82,7 +82,7 @@ class Rate:
 
     @property
     def value(self) -> float | None:
-        """Rate over what is not open; None where all is."""
+        """Rate over what is not open, or None if all is."""
         known = self.worst.rows - (self.best.true - self.worst.true)
         return self.worst.true / known if known else None
 
@@ -121,17 +121,17 @@ class Rate:
 
     @property
     def may_be_reached(self) -> bool:
-        """True where this look alone claims it; the p value over all looks takes longer to compute."""
+        """Return true if this look alone claims it; the p value over all looks takes longer to compute."""
         return evidence(self.strict, self.wanted).reached <= self._level(self.strict)
 
     @property
     def may_be_missed(self) -> bool:
-        """True where this look alone claims the opposite."""
+        """Return true if this look alone claims the opposite."""
         return evidence(self.lenient, self.wanted).missed <= self._level(self.lenient)
 
     @property
     def is_doubted(self) -> bool:
-        """True where only the doubt about noise keeps a claim from being made."""
+        """Return true if only the doubt about noise keeps a claim from being made."""
         claims = (evidence(self.worst, self.wanted).reached, evidence(self.best, self.wanted).missed)
         return bool(self.doubt) and min(claims) <= LEVEL < min(self.reached, self.missed)
 
@@ -158,9 +158,9 @@ class GatedCases(NamedTuple):
     at_worst: np.ndarray | None = None
     """The same where changes that may be noise do not count as passed."""
     doubt: str = ""
-    """The sentence that says that noise may explain the changes; empty where it does not."""
+    """The sentence that says that noise may explain the changes; empty if it does not."""
     constant: str = ""
-    """The one answer that reaches this chance; empty where guesses do."""
+    """The one answer that reaches this chance; empty if guesses do."""
     too_few: str = ""
     """The sentence that says that these are too few to claim anything."""
 
@@ -177,7 +177,7 @@ class GatedCases(NamedTuple):
         return self._replace(at_worst=np.where(own & (self.met == 1), 0.0, self.met), doubt=doubt)
 
     def rate(self, cluster: np.ndarray, looks: Looks, asked: AskedIn | None = None) -> Rate | None:
-        """Return the rate, by cluster and wording of each row of the results; None where there are no cases."""
+        """Return the rate, by cluster and wording of each row of the results, or None if there are no cases."""
         return rate_of(
             self.name,
             self.met,
@@ -198,7 +198,7 @@ Own = TypeVar("Own", Rate, GatedCases)
 
 
 def find_pointless(rates: Sequence[Own]) -> Own | None:
-    """Return the rate that keeps a test from proving anything; None where no model that knows nothing passes.
+    """Return the rate that keeps a test from proving anything, or None if no model that knows nothing passes.
 
     A constant answer that reaches one gate is enough: it stays, and so reaches the others too. Of the gates that
     guesses reach, all have to be reached. A gate of zero asks for nothing.
@@ -223,7 +223,7 @@ def rate_of(
     looks: Looks = ONE_LOOK,
     asked: AskedIn | None = None,
 ) -> Rate | None:
-    """Return the rate of some cases; None where there are none.
+    """Return the rate of some cases, or None if there are none.
 
     `met` is (cases,) or (cases, votes) of 1, 0, or NaN for what is open; `cluster` has the labels of the cases, the
     same for cases that are not independent. `at_best` is `met` where what the test is not about is given the benefit

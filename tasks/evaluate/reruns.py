@@ -54,7 +54,7 @@ class _Patterns:
 
 
 def simulate_reruns(results: pd.DataFrame, plan: Plan, rules: Rules) -> Reruns | None:
-    """Return the verdicts of reruns whose clusters are drawn from those of this run; None where none was asked.
+    """Return the verdicts of reruns whose clusters are drawn from those of this run, or None if none was asked.
 
     The bootstrap over clusters: B. Efron, R. Tibshirani, An Introduction to the Bootstrap (1993), chapter 13, with the
     test's own verdict rule on each draw. Whether a rate counts too few cases is taken from the run itself. None too

@@ -41,7 +41,7 @@ def score_trials(trials: Sequence[Trial], plan: Plan, *, model: str, embed: Embe
 
 
 def _unread_reason(trial: Trial, chosen: Probe) -> str | None:
-    """Return why a trial has no replies to score; None where it has. Some probes also score withheld replies."""
+    """Return why a trial has no replies to score, or None if it has. Some probes also score withheld replies."""
     if error := trial.expected.error or trial.actual.error:
         return f"The model gave no answer: {error}"
     if any(is_thought_alone(reply.text or "") for reply in (trial.expected, trial.actual)):
@@ -193,7 +193,7 @@ def _differs(score: Score) -> bool | None:
 
 
 def _pairs(askings: Sequence[Trial], chosen: Probe) -> Iterator[tuple[PairKind, Trial]]:
-    """Yield the trials that compare two replies of a case; none where it was asked once."""
+    """Yield the trials that compare two replies of a case; none if it was asked once."""
     case = askings[0].case
     replies = {side: _replies(askings, side)[:MOST_ASKINGS] for side in ("expected", "actual")}
     if case.asks != "generate" or all(len(texts) < 2 for texts in replies.values()):

@@ -165,7 +165,7 @@ def measure_results(
 
 
 def pass_share(rows: pd.DataFrame) -> Share | None:
-    """Return the passed among the settled rows, with the design effect of their clusters; None where there are none."""
+    """Return the passed among the settled rows, with the design effect of their clusters, or None if there are none."""
     scored = rows.loc[has_verdict(rows), ["pass", "cluster", "sample_id"]]
     true = scored["pass"].to_numpy(dtype=bool)
     return clustered_share(true, clusters_of(scored)) if len(true) else None

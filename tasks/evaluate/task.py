@@ -116,7 +116,7 @@ EXAMPLE = 120
 
 
 def unscored_example(results: Table) -> tuple[str, str] | None:
-    """Return both replies of the first case that was answered and could not be scored; None where all are empty."""
+    """Return both replies of the first case that was answered and could not be scored, or None if all are empty."""
     for part in batches(results, columns=["expected_result", "actual_result", "error", "control", *DECIDING]):
         passed, undecided = (part[name] for name in DECIDING)
         open_ = pc.and_(pc.is_null(part["error"]), pc.or_kleene(pc.is_null(passed), undecided))

@@ -65,7 +65,7 @@ class Report:
     checked: tuple[Checked, ...] = ()
     """Tables of all tests, with the findings of their suites."""
     prompts: Callable[[], Iterator[SentPrompts]] = lambda: iter(())
-    """Begins with the prompts of the asked cases, in the order of the results; none where they are gone."""
+    """Begins with the prompts of the asked cases, in the order of the results; none if they are gone."""
     replies: Callable[[], Mapping[str, tuple[str | None, str | None]]] = dict
     """Returns the replies to both prompts by cases, as they came."""
     before_prompts: tuple[tuple[str, str], ...] = ()

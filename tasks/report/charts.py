@@ -84,7 +84,7 @@ def _pieces(element: ElementTree.Element) -> Iterator[str]:
 
 
 def svg(chart: Mapping[str, Any]) -> str | None:
-    """Draw a Vega-Lite chart as SVG; None where it cannot be drawn: a report without a picture is better than none."""
+    """Draw a Vega-Lite chart as SVG, or None if it cannot be drawn: a report without a picture is better than none."""
     import vl_convert
 
     try:
@@ -100,7 +100,7 @@ BINS = 24
 
 
 def scores(cases: np.ndarray, controls: np.ndarray, *, name: str) -> Markup | None:
-    """Draw finite eval_scores, each of shape (rows,); None where there are too few, or two different ones.
+    """Draw finite eval_scores, each of shape (rows,), or None if there are too few, or two different ones.
 
     There may be no controls; the name says what the scores are.
     """
@@ -154,7 +154,7 @@ MOST_RUNS = 40
 
 
 def trend(runs: tuple[PastRun, ...], test: str) -> Markup | None:
-    """Draw the pass rate; None where the model of the last run has fewer than two runs with one.
+    """Draw the pass rate, or None if the model of the last run has fewer than two runs with one.
 
     Other models of the suite are drawn as rings: they took the same test.
     """

@@ -46,7 +46,7 @@ def points(share: float) -> str:
 
 
 def rate_words(rate: ComparedRate | None) -> str:
-    """Return a pass rate in percent with its interval, such as `80 [65.2, 89.5]`; a dash where there is none."""
+    """Return a pass rate in percent with its interval, such as `80 [65.2, 89.5]`; a dash if there is none."""
     if rate is None:
         return "–"
     ends = "" if rate["interval"] is None else f" [{', '.join(f'{100 * end:.1f}' for end in rate['interval'])}]"
@@ -54,7 +54,7 @@ def rate_words(rate: ComparedRate | None) -> str:
 
 
 def difference_words(difference: Difference | None) -> str:
-    """Return a difference in points with its interval, such as `-5 [-16.5, +4.2]`; a dash where there is none."""
+    """Return a difference in points with its interval, such as `-5 [-16.5, +4.2]`; a dash if there is none."""
     if difference is None:
         return "–"
     ends = "" if difference["interval"] is None else f" [{', '.join(map(points, difference['interval']))}]"
@@ -62,19 +62,19 @@ def difference_words(difference: Difference | None) -> str:
 
 
 def chance(difference: Difference | None) -> str:
-    """Return the corrected p value; a dash where there is none."""
+    """Return the corrected p value; a dash if there is none."""
     if difference is None or difference["adjusted"] is None:
         return "–"
     return "< 0.001" if difference["adjusted"] < 0.001 else f"{difference['adjusted']:.3f}"
 
 
 def against(test: Contest, name: str) -> Pair | None:
-    """Return the pair of a model with the baseline; None for the baseline."""
+    """Return the pair of a model with the baseline, or None for the baseline."""
     return next((pair for pair in test["pairs"] if pair["first"] == name and pair["verdict"] is not None), None)
 
 
 def unpaired_words(pair: Pair) -> str:
-    """Return how many cases were not scored for both, and what they could change; empty where all cases were."""
+    """Return how many cases were not scored for both, and what they could change, or "" if all cases were."""
     counts = (
         (pair["only_first"], f"{pair['first']} alone"),
         (pair["only_second"], f"{pair['second']} alone"),

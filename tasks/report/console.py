@@ -155,7 +155,7 @@ def _statistics(facts: TestFacts) -> Iterator[str]:
 
 
 def _describe_unscored(outcome: Outcome) -> str:
-    """Return how many cases could not be scored, why, and both replies of one of them; empty where all were."""
+    """Return how many cases could not be scored, why, and both replies of one of them, or "" if all were."""
     if not outcome["unscored"]:
         return ""
     first, *others = [reason.rstrip(".") for reason in outcome["unscored_reasons"]] or [""]

@@ -32,7 +32,7 @@ def render(decision: Decision) -> bytes:
 
 
 def answer_words(decision: Decision) -> list[str]:
-    """Return who approved or rejected a candidate that was held, and why; empty where nobody answered."""
+    """Return who approved or rejected a candidate that was held, and why; empty if nobody answered."""
     if (answer := decision["answer"]) is None:
         return []
     who = answer.get("by") or "a person"

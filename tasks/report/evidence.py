@@ -44,7 +44,7 @@ def reader_of(summary: Summary) -> str:
 
 
 def explanation(test: str, name: str) -> str:
-    """Return what a figure, gate or scorer of a test is, as its probe says it; empty where it says nothing."""
+    """Return what a figure, gate or scorer of a test is, as its probe says it, or "" if it says nothing."""
     if text := {**MASS_EXPLANATIONS, **EXPLANATIONS}.get(name):
         return text
     texts = probe(test).explanations if is_probe(test) else {}
@@ -91,7 +91,7 @@ def rate_cells(outcome: Outcome) -> Iterator[RateCells]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestFacts:
-    """Clauses about a test, without capital letter and full stop, raw; empty where there is nothing to say."""
+    """Clauses about a test, without capital letter and full stop, raw; empty if there is nothing to say."""
 
     looked: tuple[str, ...]
     guessing: str
@@ -162,7 +162,7 @@ def facts_of(outcome: Outcome, *, reader: str = THE_MODEL) -> TestFacts:
 
 
 def describe_reruns(outcome: Outcome) -> str:
-    """Return how many reruns would give the same verdict; empty where that is unknown, as in older runs."""
+    """Return how many reruns would give the same verdict, or "" if that is unknown, as in older runs."""
     share = outcome.get("rerun_share")
     return (
         ""
@@ -210,7 +210,7 @@ def sentences_of(*texts: str | Iterable[str]) -> Iterator[str]:
 
 
 def between(ends: tuple[float, float] | None) -> str:
-    """Return an interval, such as ` (0.47 to 0.57)` with the space before it; empty where it is unknown."""
+    """Return an interval, such as ` (0.47 to 0.57)` with the space before it, or "" if it is unknown."""
     return "" if ends is None else f" ({number(round(ends[0], 3))} to {number(round(ends[1], 3))})"
 
 
@@ -219,7 +219,7 @@ def _shares(interval: tuple[float, float] | None) -> str:
 
 
 def _among(outcome: Outcome, measure: str) -> str:
-    """Return which of the scored cases a measure is taken over; empty where it leaves none of them out."""
+    """Return which of the scored cases a measure is taken over, or "" if it leaves none of them out."""
     estimate = outcome["estimates"].get(measure)
     return estimate["among"] if estimate and estimate["rows"] < outcome["scored"] else ""
 
@@ -293,7 +293,7 @@ def describe_slice(part: Slice) -> str:
 
 
 def describe_reader(outcome: Outcome, *, reader: str = THE_MODEL) -> str:
-    """Return how well the reader model reads; empty where it decided nothing and was not checked."""
+    """Return how well the reader model reads, or "" if it decided nothing and was not checked."""
     agreed, made_up = (outcome["estimates"].get(name) for name in ("asked_agreement", "made_up_agreement"))
     by_rules = invented = ""
     if agreed is not None:
@@ -308,7 +308,7 @@ def describe_reader(outcome: Outcome, *, reader: str = THE_MODEL) -> str:
 
 
 def describe_agreement(outcome: Outcome) -> str:
-    """Return how often replies in words agree with the likelihoods; empty where none were asked for."""
+    """Return how often replies in words agree with the likelihoods, or "" if none were asked for."""
     agreed, unread_share = (outcome["estimates"].get(name) for name in ("reply_agreement", "reply_unread"))
     if unread_share is None:
         return ""
@@ -337,7 +337,7 @@ def doubts(outcome: Outcome, *, reader: str = THE_MODEL) -> Iterator[str]:
 
 
 def warn_of_disagreement(outcome: Outcome) -> str:
-    """Return that a verdict by likelihood may not hold for the replies; empty where the two agree."""
+    """Return that a verdict by likelihood may not hold for the replies, or "" if the two agree."""
     agreed, text = outcome["estimates"].get("reply_agreement"), describe_agreement(outcome)
     if not text or (agreed is not None and agreed["value"] >= words.LEAST_AGREEMENT):
         return ""
@@ -346,7 +346,7 @@ def warn_of_disagreement(outcome: Outcome) -> str:
 
 
 def warn_of_misreading(outcome: Outcome, *, reader: str = THE_MODEL) -> str:
-    """Return that the reader model may have misread choices; empty where it read none, or is known to read well."""
+    """Return that the reader model may have misread choices, or "" if it read none, or is known to read well."""
     agreed, share = outcome["estimates"].get("asked_agreement"), outcome["figures"].get(f"{READ_BY}asked")
     if not share or (agreed is not None and agreed["value"] >= checks.LEAST_AGREEMENT):
         return ""

@@ -24,7 +24,7 @@ _TEXTS = ("original", "test_case", "expected_result", "actual_result", "options"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedRow:
-    """A row with its changed words marked; every text is fit to be seen."""
+    """A row with its changed words marked; every text is safe to show."""
 
     row: ReportRow
     original: Segments
@@ -34,7 +34,7 @@ class MarkedRow:
     details: Pairs = ()
     """All other columns."""
     number: str = ""
-    """Number of the case within its sample; empty where a sample has one."""
+    """Number of the case within its sample; empty if a sample has one."""
     sentence: str = ""
     """Of a failure, what happened, as the test's probe says it, or why the case failed."""
 
@@ -104,7 +104,7 @@ def shown_failures(test: str, chosen: pd.DataFrame, show: Show) -> list[MarkedRo
 
 
 def asks(test: str) -> str:
-    """Return what a test asks, in one line; empty where its probe is not installed."""
+    """Return what a test asks, in one line, or "" if its probe is not installed."""
     return probe(test).summary if is_probe(test) else ""
 
 

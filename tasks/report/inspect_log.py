@@ -127,7 +127,7 @@ def _messages(prompt: str) -> Iterator[Json]:
 
 
 def _score(row: Json) -> Json:
-    """Return the score of a case; none where nothing says whether it passed."""
+    """Return the score of a case; none if nothing says whether it passed."""
     if "pass" not in row or row.get("undecided"):
         return {}
     score = {

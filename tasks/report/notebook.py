@@ -103,7 +103,7 @@ def compared_rows(comparison: Comparison) -> list[dict[str, Any]]:
 
 
 def _render(show_toxic: bool, *, reason: str, lines: Sequence[tuple[str, ...]], **texts: Any) -> str:
-    """Render the table with every text of unknown origin fit to be seen; the template escapes it."""
+    """Render the table with every text of unknown origin safe to show; the template escapes it."""
     show = make_shower(show_toxic=show_toxic)
     for name in ("title", "foot"):
         texts[name] = show(texts[name])

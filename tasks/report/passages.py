@@ -17,7 +17,7 @@ NAMES: Mapping[Alike, str] = {"same": "the same", "reordered": "the same in anot
 
 
 def sentences(outcome: Outcome) -> Iterator[str]:
-    """Clauses on the passages, the most important first; none where an application reported none."""
+    """Clauses on the passages, the most important first; none if an application reported none."""
     summary = outcome.get("passages")
     if summary is None:
         return

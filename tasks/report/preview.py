@@ -37,7 +37,7 @@ class PreviewTally:
     confidence: Counter[str] = field(default_factory=Counter)
     """Confidence of the changes."""
     wordings: Counter[int] = field(default_factory=Counter)
-    """Cases in each wording; empty where the test has one."""
+    """Cases in each wording; empty if the test has one."""
 
     def add(self, cases: Sequence[Case]) -> None:
         """Count the next sample, by its cases."""

@@ -66,7 +66,7 @@ def write_folder(folder: Place, fill: Callable[[Path], None], *, last: str) -> N
     """Have a new folder filled, aside first: a reader finds it complete or not at all.
 
     `free_folder` gave it; `fill` writes its files into a local folder, of which `last` completes it where folders
-    cannot be renamed. Raises ConfigError where it cannot be written, CutShortError where its server does not answer.
+    cannot be renamed. Raises ConfigError if it cannot be written, CutShortError where its server does not answer.
     """
     try:
         with atomic_folder(folder, last=last) as part:
@@ -85,7 +85,7 @@ def run_id(started: str, config: RunConfig) -> str:
 def free_folder(base: Place, name: str) -> Place:
     """Return a folder for `write_folder` that nobody else has, or gets from now on: two runs of one second differ.
 
-    Raises ConfigError where the folder around it cannot be written, CutShortError where its server does not answer.
+    Raises ConfigError if the folder around it cannot be written, CutShortError where its server does not answer.
     """
     if not base.is_local:
         # Nothing can be made by one alone there: who finds another's sign takes a name that nobody thinks of.
@@ -139,7 +139,7 @@ def unwritable(
 def write_pages(folder: Path, contents: Mapping[str, bytes], *, what: str) -> None:
     """Write files into a folder, which is made where there is none; each is there complete or not at all, in order.
 
-    Raises ConfigError where the folder cannot be written; `what` cannot be kept there.
+    Raises ConfigError if the folder cannot be written; `what` cannot be kept there.
     """
     try:
         folder_as_above(folder, exist_ok=True)

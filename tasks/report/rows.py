@@ -150,7 +150,7 @@ class LeftOutRows:
     """Number of the others."""
 
     def shown(self, show: Show) -> LeftOutRows:
-        """Return the same, fit to be seen."""
+        """Return the same, safe to show."""
         return replace(self, title=show(self.title), rows=tuple(map(show, self.rows)))
 
     def lines(self) -> Iterator[str]:
@@ -182,7 +182,7 @@ def taken(samples: int, rows: int, *, limited_by: LimitedBy | None, left_out: Le
 
 
 def taken_by(outcome: Outcome) -> str:
-    """Return how many rows a test took, or cases where it was stopped early; empty where that is not known."""
+    """Return how many rows a test took, or cases where it was stopped early, or "" if that is not known."""
     data = outcome["data"]
     if not data["rows"]:
         return ""
@@ -195,12 +195,12 @@ def taken_by(outcome: Outcome) -> str:
 
 
 def in_part(outcome: Outcome) -> bool:
-    """Return true where a test did not take all rows of its source, or was stopped early."""
+    """Return true if a test did not take all rows of its source, or was stopped early."""
     return bool({"limited_by", "left_out"} & {*outcome["data"]}) or early_stop(outcome) is not None
 
 
 def not_all(summary: Summary) -> str:
-    """Return the tests that did not take all rows, or were stopped early, in one sentence; empty where none did."""
+    """Return the tests that did not take all rows, or were stopped early, in one sentence, or "" if none did."""
     text = ", ".join(f"{one['test_type']} {taken_by(one)}" for one in filter(in_part, summary["tests"]))
     return f"Judged: {text}." if text else ""
 

@@ -20,7 +20,7 @@ class Since:
     compared_with: str
     """Names the earlier run."""
     steps: tuple[tuple[str, str, str, str], ...]
-    """Tests with their pass rates then and now, and the change in points; empty where one of the two is unknown."""
+    """Tests with their pass rates then and now, and the change in points; empty if one of the two is unknown."""
     samples: tuple[str, ...]
     """A sentence on each test that was stopped early in one of the two: how far both were asked."""
     differences: tuple[Change, ...]

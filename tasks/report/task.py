@@ -89,7 +89,7 @@ def publish(
 
 @room_task("log into MLflow", run_name="log into {experiment}", persist=False)
 def track(folder: str, summary: Summary, experiment: str) -> list[str]:
-    """Log a published run into MLflow, and return what went wrong, in a line; none where it was logged."""
+    """Log a published run into MLflow, and return what went wrong, in a line; none if it was logged."""
     with local_copy(Place(folder), mlflow.FILES) as files:
         return mlflow.track(files, summary, experiment=experiment)
 

@@ -52,9 +52,9 @@ class AnswerBatch:
     failures: int
     """Questions given up."""
     again: bool
-    """Whether these replace older answers."""
+    """Return whether these replace older answers."""
     reads: bool = False
-    """Whether the run's reader answered, and not its model."""
+    """Return whether the run's reader answered, and not its model."""
 
     @property
     def taken(self) -> dict[str, int]:
@@ -154,7 +154,7 @@ class AnswerTable(StorePart):
             self.record(connection, {"do": "forget", "run": run, "of": list(keys)})
 
     def note(self, batch: AnswerBatch) -> Written | None:
-        """Write the receipts of a batch, or raise CutShortError; None for a database that needs none."""
+        """Write the receipts of a batch, or raise CutShortError, or None for a database that needs none."""
         return self.append(batch) if self.has_receipts else None
 
     def append(self, batch: AnswerBatch) -> Written:
@@ -198,7 +198,7 @@ def with_checksum(key: str, answer: str, prompt_tokens: int, completion_tokens: 
 
 
 def checksum_ok(key: str, answer: str, prompt_tokens: object, completion_tokens: object) -> bool:
-    """Whether an answer is what was kept."""
+    """Return whether an answer is what was kept."""
     match = CHECKSUM.search(answer)
     if match is None:
         return False

@@ -45,7 +45,7 @@ class AwayError(ContraposeError):
 def patient(method: Method) -> Method:
     """Retry a transaction of a `StorePart` where the database was away, damaged, or ended one of two that met.
 
-    Raises AwayError where it did not answer for long, CutShortError at once where it has no room, or ContraposeError.
+    Raises AwayError if it did not answer for long, CutShortError at once where it has no room, or ContraposeError.
     """
 
     @wraps(method)

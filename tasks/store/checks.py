@@ -52,7 +52,7 @@ class CheckRow:
 
     @property
     def open(self) -> bool:
-        """Whether something is left to do without a person."""
+        """Return whether something is left to do without a person."""
         return self.state == "checking" or (self.state == "decided" and self.verdict == "promote")
 
 
@@ -98,12 +98,12 @@ class Checks(StorePart):
             time.sleep(LOOK_SECONDS)
 
     def get(self, key: str) -> CheckRow | None:
-        """Return a check; None where there is none."""
+        """Return a check, or None if there is none."""
         rows = self.fetch(select(CHECKS).where(CHECKS.c.key == key))
         return CheckRow(**rows[0]._mapping) if rows else None
 
     def decide(self, key: str, *, verdict: str, decision: str) -> None:
-        """Keep a decision; raise OvertakenError where the check is another owner's now, as `close` and `confirm` do."""
+        """Keep a decision; raise OvertakenError if the check is another owner's now, as `close` and `confirm` do."""
         self._set(key, state="decided", verdict=verdict, decision=decision)
 
     def confirm(self, key: str) -> None:
@@ -115,7 +115,7 @@ class Checks(StorePart):
         self._set(key, state="promoted" if promoted else "told")
 
     def newer(self, key: str, *, alike: str) -> CheckRow | None:
-        """Return the last check that was promoted of those announced after this one; None where there is none.
+        """Return the last check that was promoted of those announced after this one, or None if there is none.
 
         `alike` is what the keys of those that it is measured with begin with.
         """
@@ -144,7 +144,7 @@ class Checks(StorePart):
     def _take(
         self, key: str, candidate: Mapping[str, str], *, announced: float | None, again: bool, wanted: bool
     ) -> CheckRow | None:
-        """The check, this owner's where it is free; None where it was released at this moment."""
+        """The check, this owner's where it is free, or None if it was released at this moment."""
         with self.engine.begin() as connection:
             moment = database_time(connection)
             own = {"flow_run": self.flow_run, "owner": self.owner, "until": moment + LEASE_SECONDS}
@@ -173,7 +173,7 @@ class Checks(StorePart):
         return row
 
     def _is_free(self, row: CheckRow, moment: float) -> bool:
-        """Whether this owner may take it over: nobody works on it, or this flow run did before."""
+        """Return whether this owner may take it over: nobody works on it, or this flow run did before."""
         if row.flow_run == self.flow_run:
             return row.state != "promoted"
         dead = self._others.dead({row.owner: row.until}, now=moment)

@@ -61,7 +61,7 @@ def public_address(url: str) -> str:
 
 
 def file_of(url: str) -> Path | None:
-    """File of a SQLite store; None for another database, or one in memory."""
+    """File of a SQLite store, or None for another database, or one in memory."""
     from sqlalchemy import make_url
 
     path = make_url(url).database if url.startswith("sqlite") else None
@@ -69,7 +69,7 @@ def file_of(url: str) -> Path | None:
 
 
 def _address(url: str) -> URL | None:
-    """Parsed address; None where it cannot be parsed, or the host holds what belongs to a password."""
+    """Parsed address, or None if it cannot be parsed, or the host holds what belongs to a password."""
     from sqlalchemy import make_url
     from sqlalchemy.exc import ArgumentError
 
@@ -93,7 +93,7 @@ def refuse_unreadable(url: str) -> None:
 def reach(url: str, *, prepare: Callable[[Engine], None] | None = None) -> Engine:
     """Return an engine of a database as it is: nothing is created in it; `prepare` is called with it before its use.
 
-    Raises ConfigError where the database cannot be opened, or another version of Contrapose made it.
+    Raises ConfigError if the database cannot be opened, or another version of Contrapose made it.
     """
     from sqlalchemy import create_engine
 
@@ -181,12 +181,12 @@ def without_address(error: Exception) -> str:
 
 
 def is_damage(error: BaseException | None) -> bool:
-    """Whether an error says that the content of a SQLite file is not what SQLite wrote."""
+    """Return whether an error says that the content of a SQLite file is not what SQLite wrote."""
     return _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "no such table" in str(error)
 
 
 def is_full(error: BaseException, path: Path | None) -> bool:
-    """Whether an error of SQLite, as SQLAlchemy raised it, comes of a disk without room."""
+    """Return whether an error of SQLite, as SQLAlchemy raised it, comes of a disk without room."""
     if _code(error) != sqlite3.SQLITE_IOERR or path is None:
         return _code(error) == sqlite3.SQLITE_FULL
     # The log grows too, and SQLite does not say why that failed.

@@ -71,7 +71,7 @@ class LookTable(StorePart):
         self.execute(upsert(self.dialect, LOOKS, row, newer=True).values(**row), put_receipt("looks", row))
 
     def find_settled(self, run: str) -> Settled | None:
-        """Return when the tests of a run stop; None for a run that stops by itself."""
+        """Return when the tests of a run stop, or None for a run that stops by itself."""
         rows = self.fetch(select(LOOKS.c.sketch).where(LOOKS.c.key == SETTLED, LOOKS.c.run == run))
         return Settled(**json.loads(rows[0].sketch)) if rows else None
 

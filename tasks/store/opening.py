@@ -37,7 +37,7 @@ LOGS = ("-wal", "-shm", "-journal")
 def connect(url: str) -> Engine:
     """Return an engine of a store, with its tables and all that its receipts hold.
 
-    Raises ConfigError where the database cannot be opened, or another version of Contrapose made it.
+    Raises ConfigError if the database cannot be opened, or another version of Contrapose made it.
     """
     path = file_of(url)
     if path is not None and _is_empty(path):
@@ -78,7 +78,7 @@ def _open(url: str, path: Path | None) -> Engine:
 
 
 def _has_receipts(engine: Engine, receipts: Receipts) -> bool:
-    """Whether all files of receipts that a database notes are there; an empty one needs none."""
+    """Return whether all files of receipts that a database notes are there; an empty one needs none."""
     with engine.execution_options(reading=True).connect() as connection:
         if names := set(read_noted_bytes(connection)):
             return names <= {file.name for file in receipts.files()}
@@ -99,12 +99,12 @@ def folder_of(path: Path) -> Path:
 
 
 def _is_empty(path: Path) -> bool:
-    """Whether a store was cut to nothing; SQLite would take it for a new one."""
+    """Return whether a store was cut to nothing; SQLite would take it for a new one."""
     return path.is_file() and path.stat().st_size == 0
 
 
 def find_damage(path: Path) -> str:
-    """What SQLite reports of a file after looking at all of it; empty where it is in order, or others keep it busy."""
+    """What SQLite reports of a file after looking at all of it, or "" if it is in order, or others keep it busy."""
     if _is_empty(path):
         return "it is empty"
     try:
@@ -220,7 +220,7 @@ def _make_if_missing(engine: Engine, path: Path) -> None:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Device and number of the file at a path; None where there is none, or an empty one."""
+    """Device and number of the file at a path, or None if there is none, or an empty one."""
     with suppress(OSError):
         status = os.stat(path)
         return (status.st_dev, status.st_ino) if status.st_size else None

@@ -27,7 +27,7 @@ def new_owner() -> str:
 
 
 def is_gone(owner: str) -> bool:
-    """Whether an owner is a process of this machine that has ended."""
+    """Return whether an owner is a process of this machine that has ended."""
     machine, process, _ = owner.rsplit(":", 2)
     if os.name != "posix" or machine != _machine() or is_here(owner):
         return False
@@ -39,7 +39,7 @@ def is_gone(owner: str) -> bool:
 
 
 def is_here(owner: str) -> bool:
-    """Whether an owner is, or was, part of this very process."""
+    """Return whether an owner is, or was, part of this very process."""
     machine, process, _ = owner.rsplit(":", 2)
     return machine == _machine() and int(process) == os.getpid()
 

@@ -25,11 +25,11 @@ class PromptRow(NamedTuple):
     """As JSON."""
     model: str
     form_key: str
-    """Under which the form of its letters is noted; empty where it asks for none."""
+    """Under which the form of its letters is noted; empty if it asks for none."""
     run: str
     """The run that wrote it."""
     batch: str = ""
-    """The batch that is asking it; empty where none is."""
+    """The batch that is asking it; empty if none is."""
 
 
 class SubmittedBatch(NamedTuple):

@@ -64,7 +64,7 @@ class Receipts:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.is_full = False
-        """Whether the disk had no more room, and the reserve is used up."""
+        """Return whether the disk had no more room, and the reserve is used up."""
         self._lock = Lock()
         self._path: Path | None = None
         self._handle = self._process = -1
@@ -73,7 +73,7 @@ class Receipts:
         self._hash = hashlib.sha256()
 
     def append(self, contents: Sequence[Mapping[str, Any]]) -> Written:
-        """Append receipts; raise OSError where not even the reserve has room, and none of them is there."""
+        """Append receipts; raise OSError if not even the reserve has room, and none of them is there."""
         data = b"".join(map(to_line, contents))
         with self._lock:
             path = self._open()
@@ -97,7 +97,7 @@ class Receipts:
         return sorted(self.folder.glob("*.jsonl"))
 
     def is_being_written(self, path: Path) -> bool:
-        """Whether a file may still grow: it has no end, and its process may live."""
+        """Return whether a file may still grow: it has no end, and its process may live."""
         first = next(read(path), None)
         owner = str((first.content or {}).get("owner", "")) if first else ""
         if owner.count(":") < 2 or is_gone(owner) or _is_ended(path):
@@ -209,7 +209,7 @@ def _lines_of(path: Path, start: int, end: int | None = None) -> Iterator[bytes]
 
 
 def _parse(line: bytes) -> Mapping[str, Any] | None:
-    """Content of a line; None for a damaged one."""
+    """Content of a line, or None for a damaged one."""
     end = CHECKSUM.search(line)
     if end is None or int(end[1], 16) != zlib.crc32(body := line[: end.start()]):
         return None
@@ -220,7 +220,7 @@ def _parse(line: bytes) -> Mapping[str, Any] | None:
 
 
 def _is_ended(path: Path) -> bool:
-    """Whether a file was closed by its process."""
+    """Return whether a file was closed by its process."""
     with suppress(OSError), path.open("rb") as file:
         file.seek(max(path.stat().st_size - 300, 0))
         last = _parse(file.read().rstrip(b"\n").rpartition(b"\n")[2])

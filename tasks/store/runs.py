@@ -105,7 +105,7 @@ class Runs(StorePart):
     def resume(self, run: str, *, retried: bool = False) -> None:
         """Note that a run goes on, in this process; `retried`: its owner here is an attempt that has ended.
 
-        Raises GoingOnError where another process is working on it, or ConfigError where no such run is unfinished.
+        Raises GoingOnError if another process is working on it, or ConfigError where no such run is unfinished.
         """
         with self.engine.begin() as connection:
             row = connection.execute(select(RUNS).where(RUNS.c.id == run).with_for_update()).one_or_none()
@@ -132,7 +132,7 @@ class Runs(StorePart):
     def take_over(self, run: str) -> bool:
         """Note that a run that is tried again goes on, in this process, once the earlier attempt has ended.
 
-        Returns False where that attempt has brought it to its end meanwhile. Raises GoingOnError where it still works
+        Returns False where that attempt has brought it to its end meanwhile. Raises GoingOnError if it still works
         on it.
         """
         end = time.monotonic() + ALIVE_SECONDS + LOOK_SECONDS
@@ -155,7 +155,7 @@ class Runs(StorePart):
             yield
 
     def confirm(self, run: str) -> None:
-        """Raise GoingOnError where another process has taken a run over, before what this one found is published."""
+        """Raise GoingOnError if another process has taken a run over, before what this one found is published."""
         owner = self._owner(run)
         if owner and not is_here(owner):
             raise GoingOnError(
@@ -166,7 +166,7 @@ class Runs(StorePart):
             )
 
     def _owner(self, run: str) -> str:
-        """Owner of a run; empty where the store does not know it any more."""
+        """Owner of a run, or "" if the store does not know it any more."""
         rows = self.fetch(select(RUNS.c.owner).where(RUNS.c.id == run))
         return str(rows[0].owner) if rows else ""
 
@@ -195,12 +195,12 @@ class Runs(StorePart):
             self.record(connection, change_receipt("runs", "id", [run], **values), *others)
 
     def get(self, run: str) -> RunRow | None:
-        """Return a run; None where there is no such run."""
+        """Return a run, or None if there is no such run."""
         rows = self.fetch(select(RUNS).where(RUNS.c.id == run))
         return RunRow(**rows[0]._mapping, reading=self.read(run)) if rows else None
 
     def latency(self, run: str) -> dict[float, float]:
-        """Nearest-rank percentiles of the latencies of a run's answers, in seconds; empty where none is known."""
+        """Nearest-rank percentiles of the latencies of a run's answers, in seconds; empty if none is known."""
         import numpy as np
 
         own = select(ANSWERS.c.seconds).where(ANSWERS.c.run == run, ANSWERS.c.seconds > 0)
@@ -214,12 +214,12 @@ class Runs(StorePart):
         return [(row.id, row.config) for row in self.fetch(wanted)]
 
     def usage(self, run: str) -> Usage:
-        """Return what a run has spent so far; nothing where there is no such run."""
+        """Return what a run has spent so far; nothing if there is no such run."""
         row = self.get(run)
         return Usage() if row is None else row.spent
 
     def read(self, run: str) -> Taken:
-        """Return what the reader of a run has spent so far; nothing where it has none."""
+        """Return what the reader of a run has spent so far; nothing if it has none."""
         rows = self.fetch(select(*(READINGS.c[name] for name in SPENT)).where(READINGS.c.run == run))
         return Taken(**rows[0]._mapping) if rows else Taken()
 

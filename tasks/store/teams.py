@@ -42,7 +42,7 @@ class Grant:
     others: Usage = field(default_factory=Usage)
     """What the other portions of the team may spend, or have spent."""
     others_idle: bool = True
-    """Whether none of the others has a request under way, or room for one."""
+    """Return whether none of the others has a request under way, or room for one."""
 
 
 class Teams(StorePart):
@@ -161,5 +161,5 @@ def _granted_usage(row: Row[Any]) -> Usage:
 
 
 def _is_ended(row: Row[Any], moment: float) -> bool:
-    """Whether a portion that still holds room will never use it: what it was granted counts as spent for good."""
+    """Return whether a portion that still holds room will never use it: what it was granted counts as spent for good."""
     return row.until < moment or (row.owner != row.team and is_gone(row.owner))

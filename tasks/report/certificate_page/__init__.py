@@ -151,7 +151,7 @@ def _cells(certificate: Certificate, columns: Mapping[str, str]) -> Iterator[str
 
 
 def render_run(report: Report) -> bytes | None:
-    """Render the certificate of the judge that a run asked; None for a run without tests of a judge."""
+    """Render the certificate of the judge that a run asked, or None for a run without tests of a judge."""
     if not tests_a_judge(report.summary):
         return None
     return render([certify_run(report.summary)], show_toxic=report.show_toxic)

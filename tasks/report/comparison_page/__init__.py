@@ -75,7 +75,7 @@ def write_comparison(folder: Path, comparison: Comparison, flips: Flips, *, show
 
 
 def _matrix_cells(comparison: Comparison, test: Contest, flips: Flips, show: Show) -> Iterator[dict[str, Any]]:
-    """Values of each model in one test, the baseline first; texts are fit to be seen."""
+    """Values of each model in one test, the baseline first; texts are safe to show."""
     standings = {standing["name"]: standing for standing in test["standings"]}
     for standing in (standings[model["name"]] for model in comparison["models"]):
         rate, pair = standing["rate"], markdown.against(test, standing["name"])

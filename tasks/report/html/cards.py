@@ -69,7 +69,7 @@ GENERAL: Mapping[str, str] = {
 
 
 def setting(test: str, name: str) -> str:
-    """Return what a setting of a test is, as the form and the suite's schema say it; else empty."""
+    """Return what a setting of a test is, as the form and the suite's schema say it, or ""."""
     described = probe(test).settings_type.model_fields.get(name) if is_probe(test) else None
     return described.description or "" if described else ""
 

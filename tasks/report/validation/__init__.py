@@ -176,7 +176,7 @@ def write_evidence(folder: Place, head: ValidationHead, checked: Sequence[Checke
     """Write the folder of a refused run, complete or not at all: the findings, and the rows that broke expectations.
 
     The tables are all of those at the gate, sound ones too. Rows are written for machines, and as CSV in which no
-    spreadsheet finds a formula. Raises ConfigError where the folder cannot be written.
+    spreadsheet finds a formula. Raises ConfigError if the folder cannot be written.
     """
 
     def write(part: Path) -> None:
