@@ -37,8 +37,8 @@ from contrapose.tasks.infer.task import open_model
 from contrapose.tasks.infer.thoughts import note_cut_off
 from contrapose.tasks.perturb.cases import build_cases
 from contrapose.tasks.probes.edits.base import TextEdit
-from contrapose.tasks.report.html import with_shortest
-from contrapose.tasks.report.publish import unwritable
+from contrapose.tasks.report.html import insert_shortest
+from contrapose.tasks.report.publish import explain_unwritable
 from contrapose.tasks.shrink.shortest import REPEATS, ShortestPrompt, StoppedError, minimise_text
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.engine import file_of, store_url
@@ -336,7 +336,7 @@ def _publish(failed: FailedCase, prompt: ShortestPrompt) -> None:
         if page.exists():
             prompts = [ShortestPrompt(**kept[name]) for name in sorted(kept)]
             show = make_shower(show_toxic=failed.config.show_toxic)
-            page.write(with_shortest(page.read().decode(), prompts, show).encode())
+            page.write(insert_shortest(page.read().decode(), prompts, show).encode())
     except OSError as error:
         remedy = "Make it writable, and shrink the case again: every answer is cached."
-        raise unwritable(failed.folder, error, what=SHORTEST, remedy=remedy) from error
+        raise explain_unwritable(failed.folder, error, what=SHORTEST, remedy=remedy) from error

@@ -41,9 +41,9 @@ from contrapose.tasks.load.task import Samples, arrange
 from contrapose.tasks.load.task import load as load_task
 from contrapose.tasks.perturb.cases import asked_in, out_of_reach, refuse_guessable
 from contrapose.tasks.probes.reader_questions import made_up_estimate
-from contrapose.tasks.report.publish import free_folder
-from contrapose.tasks.report.task import artifact_key
-from contrapose.tasks.report.validation import ValidationHead, refusal, write_evidence
+from contrapose.tasks.report.publish import find_free_folder
+from contrapose.tasks.report.task import make_artifact_key
+from contrapose.tasks.report.validation import ValidationHead, make_gate_error, write_evidence
 from contrapose.tasks.statistics.shares import LEVEL
 from contrapose.tasks.store import Store
 from contrapose.tasks.tables.table import Table, first_rows, iterate, read_rows, write
@@ -152,13 +152,13 @@ def admit(run: Run, checked: list[Checked]) -> list[Checked]:
     """Return the tables, when all of them are valid; raise GateError otherwise, and leave the rows in a folder."""
     if not any(map(blocking_findings, checked)):
         return checked
-    folder = free_folder(Place.at(run.config.output, setting="output"), f"{run.id}-refused")
+    folder = find_free_folder(Place.at(run.config.output, setting="output"), f"{run.id}-refused")
     started = run.started.isoformat(timespec="seconds")
     head = ValidationHead(run_id=run.id, model=run.config.model, suite=run.config.suite, started=started)
     write_evidence(folder.resolved(), head, checked, show_toxic=run.config.show_toxic)
     # Going on would end here again, and the store keeps what was answered.
     Store().runs.end(run.id, "finished")
-    raise refusal(checked, folder=folder, show_toxic=run.config.show_toxic)
+    raise make_gate_error(checked, folder=folder, show_toxic=run.config.show_toxic)
 
 
 @time_stage
@@ -167,7 +167,7 @@ def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
     if run.config.batch_api:
         _answer_by_batch(run, cases)
     total, title = sum(map(questions_in, cases.values())), f"asking {run.config.model}"
-    key = f"{artifact_key(run.config.suite, run.config.model)}-progress"
+    key = f"{make_artifact_key(run.config.suite, run.config.model)}-progress"
     # A large table is looked at here, as it is read.
     soon = prepare_to_look if all(table["rows"] <= SMALL for table in cases.values()) else None
     with watch_progress(

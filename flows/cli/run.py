@@ -236,7 +236,7 @@ def _print_outcome(published: Published, arguments: argparse.Namespace, *, show_
 
     from rich.console import Console
 
-    from contrapose.tasks.report.console import print_summary, print_verdict, unread_lines
+    from contrapose.tasks.report.console import describe_unread, print_summary, print_verdict
     from contrapose.tasks.report.summary import to_json
     from contrapose.tasks.text.masking import mask_values
 
@@ -245,7 +245,7 @@ def _print_outcome(published: Published, arguments: argparse.Namespace, *, show_
         print(to_json(mask_values(summary, show_toxic=show_toxic)))
     elif arguments.quiet:
         print_verdict(summary, console=Console(), show_toxic=show_toxic)
-        for line in unread_lines(summary):
+        for line in describe_unread(summary):
             say(line, show_toxic=show_toxic)
     else:
         console, shown, seconds = Console(), relative_folder(folder), time.monotonic() - arguments.began

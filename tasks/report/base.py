@@ -16,8 +16,8 @@ from contrapose.tasks.core.records import Calls
 from contrapose.tasks.core.registry import is_probe, probe
 from contrapose.tasks.core.validation import Checked
 from contrapose.tasks.probes.panels import Panel
-from contrapose.tasks.report.failures import clear_failures
-from contrapose.tasks.report.rows import of_test, without_controls
+from contrapose.tasks.report.failures import find_failures
+from contrapose.tasks.report.rows import omit_controls, pick_test
 from contrapose.tasks.tables.results import columns_of
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Report:
         pictures = {test: picture for test in tests if (picture := probe(test).picture()) is not None}
         for part in self.results.parts():
             for test, picture in pictures.items():
-                rows = of_test(without_controls(part), test)
+                rows = pick_test(omit_controls(part), test)
                 picture.add(rows.reindex(columns=list(columns_of(probe(test)))))
         outcomes = {test["test_type"]: test for test in self.summary["tests"]}
         return {test: picture.panels(outcomes[test]) for test, picture in pictures.items()}
@@ -90,4 +90,4 @@ class Report:
     def failures(self) -> Mapping[str, pd.DataFrame]:
         """Clearest failures of each test, raw rows with all columns, the clearest first."""
         tests = (outcome["test_type"] for outcome in self.summary["tests"])
-        return {test: clear_failures(test, self.results.figures, self.results.at) for test in tests}
+        return {test: find_failures(test, self.results.figures, self.results.at) for test in tests}

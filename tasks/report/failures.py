@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from contrapose.tasks.core.registry import is_probe, probe
-from contrapose.tasks.report.rows import Pairs, ReportRow, of_test, outcomes, read_rows, without_controls
+from contrapose.tasks.report.rows import Pairs, ReportRow, classify, omit_controls, pick_test, read_rows
 from contrapose.tasks.text.diff import Segments, mark
 from contrapose.tasks.text.masking import Show
 
@@ -52,7 +52,7 @@ def mark_row(row: ReportRow, named: Iterable[str], *, number: str = "") -> Marke
     )
 
 
-def clear_failures(
+def find_failures(
     test: str, figures: pd.DataFrame, read: Callable[[Sequence[int]], pd.DataFrame], *, most: int = EXAMPLES
 ) -> pd.DataFrame:
     """Return the clearest failures of a test, raw, the clearest first; no controls, errors or unscored cases.
@@ -64,8 +64,8 @@ def clear_failures(
     Of the first `LOOKED_AT` failures those come first that have both replies, then those whose change is sure, then
     the shortest; where these are equal, the order of the run decides.
     """
-    rows = without_controls(of_test(figures, test))
-    failed = rows[outcomes(rows) == "fail"].index[:LOOKED_AT]
+    rows = omit_controls(pick_test(figures, test))
+    failed = rows[classify(rows) == "fail"].index[:LOOKED_AT]
     if failed.empty:
         return pd.DataFrame()
     whole = read(list(failed)).reset_index(drop=True)
@@ -81,11 +81,11 @@ def clear_failures(
     return whole.loc[sorted(range(len(records)), key=clearness)[:most]]
 
 
-def shown_failures(test: str, chosen: pd.DataFrame, show: Show) -> list[MarkedRow]:
+def show_failures(test: str, chosen: pd.DataFrame, show: Show) -> list[MarkedRow]:
     """Return rows of a test that failed, each with its sentence; their context is what the prompts do not repeat."""
     if chosen.empty:
         return []
-    described, named, failures = probe(test) if is_probe(test) else None, text_columns([test]), []
+    described, named, failures = probe(test) if is_probe(test) else None, list_texts([test]), []
     for record, row in zip(chosen.to_dict("records"), read_rows(chosen, show), strict=True):
         values = {str(name): value for name, value in record.items()}
         said = described.failure(values) if described else ""
@@ -103,12 +103,12 @@ def shown_failures(test: str, chosen: pd.DataFrame, show: Show) -> list[MarkedRo
     return failures
 
 
-def asks(test: str) -> str:
+def state_question(test: str) -> str:
     """Return what a test asks, in one line, or "" if its probe is not installed."""
     return probe(test).summary if is_probe(test) else ""
 
 
-def text_columns(tests: Iterable[str]) -> list[str]:
+def list_texts(tests: Iterable[str]) -> list[str]:
     """Names of the columns that people read next to the prompts, as rows show them: context, options, summaries."""
     columns = (probe(test).columns for test in tests if is_probe(test))
     texts = {name for described in columns for name, column in described.items() if column.holds_text}

@@ -44,23 +44,24 @@ def render(report: Report) -> bytes | None:
         return None
     prompts = {sent.case_id: sent for sent in report.prompts()}
     replies = report.replies()
-    rows = [{**row, **_raw(replies, row)} for part in report.results.parts() for row in _plain(part)]
-    samples = [sample for row in rows if row["case_id"] in prompts for sample in _samples(row, prompts, report)]
+    rows = [{**row, **_find_raw(replies, row)} for part in report.results.parts() for row in _drop_empty(part)]
+    samples = [sample for row in rows if row["case_id"] in prompts for sample in _make_samples(row, prompts, report)]
     if not samples:
         return None
     files = {f"samples/{sample['id']}_epoch_{sample['epoch']}.json": sample for sample in samples}
     return _pack(
-        {"header.json": _header(report, samples), "summaries.json": [*map(_summary, samples)], **files}, report
+        {"header.json": _make_header(report, samples), "summaries.json": [*map(_make_summary, samples)], **files},
+        report,
     )
 
 
-def _plain(part: Any) -> Iterator[Json]:
+def _drop_empty(part: Any) -> Iterator[Json]:
     """Yield rows without the columns that are empty."""
     for row in part.astype(object).where(part.notna(), None).to_dict("records"):
         yield {name: value for name, value in row.items() if value is not None}
 
 
-def _raw(replies: Mapping[str, tuple[str | None, str | None]], row: Json) -> Json:
+def _find_raw(replies: Mapping[str, tuple[str | None, str | None]], row: Json) -> Json:
     """Return the replies of a row as they came, where they are known."""
     texts = zip(LEFT_OUT, replies.get(row["case_id"], ()), strict=False)
     return {name: text for name, text in texts if text is not None}
@@ -77,14 +78,14 @@ def _pack(files: Mapping[str, Any], report: Report) -> bytes:
     return content.getvalue()
 
 
-def _samples(row: Json, prompts: Mapping[str, SentPrompts], report: Report) -> Iterator[Json]:
+def _make_samples(row: Json, prompts: Mapping[str, SentPrompts], report: Report) -> Iterator[Json]:
     """Yield the samples of a case: its score is that of the sample with the changed prompt."""
     sent, repeat = prompts[row["case_id"]], int(row.get("repeat") or 0)
     case = row["case_id"].rpartition("#")[0] if repeat else row["case_id"]
     common = {name: value for name, value in row.items() if name not in LEFT_OUT}
     before = [{"role": role, "content": text} for role, text in report.before_prompts]
     for (side, prefix), prompt in zip(SIDES, (sent.original, sent.changed), strict=True):
-        asked = [*before, *_messages(prompt)]
+        asked = [*before, *_make_messages(prompt)]
         outcome = row.get(f"{prefix}_outcome") or "answered"
         error = row.get("error") if outcome in ("error", "malformed") else None
         own = {**common, "side": side, "outcome": "answered" if outcome == "error" else outcome}
@@ -97,7 +98,7 @@ def _samples(row: Json, prompts: Mapping[str, SentPrompts], report: Report) -> I
             "target": "",
             "messages": asked,
             "output": {"model": row["model"], "choices": []},
-            "scores": _score(row) if side == "perturbed" else {},
+            "scores": _make_score(row) if side == "perturbed" else {},
             "metadata": {OURS: own},
         }
         if error is not None:
@@ -114,7 +115,7 @@ def _samples(row: Json, prompts: Mapping[str, SentPrompts], report: Report) -> I
         yield sample
 
 
-def _messages(prompt: str) -> Iterator[Json]:
+def _make_messages(prompt: str) -> Iterator[Json]:
     """Yield the messages of a prompt as Inspect has them."""
     chat = chat_of(prompt)
     for message in chat.messages if chat else [Message(role="user", content=prompt)]:
@@ -126,7 +127,7 @@ def _messages(prompt: str) -> Iterator[Json]:
         yield {**message, **({"tool_calls": calls} if calls else {})}
 
 
-def _score(row: Json) -> Json:
+def _make_score(row: Json) -> Json:
     """Return the score of a case; none if nothing says whether it passed."""
     if "pass" not in row or row.get("undecided"):
         return {}
@@ -139,7 +140,7 @@ def _score(row: Json) -> Json:
     return {f"{row['test_type']}_control" if row.get("control") else row["test_type"]: score}
 
 
-def _summary(sample: Json) -> Json:
+def _make_summary(sample: Json) -> Json:
     """Return what lists of samples show."""
     names = ("id", "epoch", "input", "target", "scores")
     error = {"error": sample["error"]["message"]} if "error" in sample else {}
@@ -151,7 +152,7 @@ def _summary(sample: Json) -> Json:
     }
 
 
-def _header(report: Report, samples: list[Json]) -> Json:
+def _make_header(report: Report, samples: list[Json]) -> Json:
     """Return the log without its samples."""
     summary = report.summary
     tests, model, usage = summary["tests"], summary["model"], summary["usage"]
@@ -183,7 +184,7 @@ def _header(report: Report, samples: list[Json]) -> Json:
         "results": {
             "total_samples": len(samples),
             "completed_samples": sum("error" not in sample for sample in samples),
-            "scores": [*map(_results, tests)],
+            "scores": [*map(_make_results, tests)],
         },
         "stats": {
             "started_at": summary["started"],
@@ -193,7 +194,7 @@ def _header(report: Report, samples: list[Json]) -> Json:
     }
 
 
-def _results(test: Outcome) -> Json:
+def _make_results(test: Outcome) -> Json:
     """Return the figures of a test."""
     low, high = test["interval"] or (None, None)
     figures = {"pass_rate": test["pass_rate"], "low_95": low, "high_95": high, "min_pass_rate": test["min_pass_rate"]}

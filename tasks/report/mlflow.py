@@ -33,7 +33,7 @@ LONGEST_CAUSE = 800
 _ODD = re.compile(r"[^\w./ -]", re.ASCII)
 
 
-class Logged(NamedTuple):
+class LoggedValues(NamedTuple):
     """Values that are logged of a run with its files."""
 
     params: dict[str, str]
@@ -48,15 +48,15 @@ def track(folder: Path, summary: Summary, *, experiment: str) -> list[str]:
     """Log a run; what went wrong is one line, for the run itself is finished and its folder whole."""
     try:
         with PATIENCE.needed(), RETRIES_UNHEARD.needed():
-            log(folder, summary, experiment=experiment)
+            log_run(folder, summary, experiment=experiment)
     except Exception as error:
         return [
-            f"The run was not logged into MLflow's experiment {experiment}: {_cause(error)} Its folder is complete."
+            f"The run was not logged into MLflow's experiment {experiment}: {_explain(error)} Its folder is complete."
         ]
     return []
 
 
-def _cause(error: Exception) -> str:
+def _explain(error: Exception) -> str:
     """Return why a run could not be logged, and what to do."""
     if isinstance(error, ContraposeError):
         return str(error)
@@ -66,19 +66,19 @@ def _cause(error: Exception) -> str:
     return f"{kind}: {without_addresses(str(error))[:LONGEST_CAUSE]}" if own else f"{kind}. {remedy}"
 
 
-def log(folder: Path, summary: Summary, *, experiment: str, client: Any = None) -> str:
+def log_run(folder: Path, summary: Summary, *, experiment: str, client: Any = None) -> str:
     """Log a run, and return its id in MLflow; a run that could be logged in part only is marked as failed there.
 
     An experiment is made where there is none of the name. Without a client it is that of MLflow's own environment.
     """
-    store = client or _client()
+    store = client or _make_client()
     started = datetime.fromisoformat(summary["started"]).timestamp()
     known = store.get_experiment_by_name(experiment)
     number = known.experiment_id if known else store.create_experiment(experiment)
     run = store.create_run(number, start_time=round(1000 * started), run_name=summary["run_id"]).info.run_id
     status = "FAILED"
     try:
-        of_run = values_of_run(summary)
+        of_run = collect_run_values(summary)
         for name, text in of_run.params.items():
             store.log_param(run, name, text)
         for name, value in of_run.metrics.items():
@@ -94,7 +94,7 @@ def log(folder: Path, summary: Summary, *, experiment: str, client: Any = None) 
     return str(run)
 
 
-def values_of_run(summary: Summary) -> Logged:
+def collect_run_values(summary: Summary) -> LoggedValues:
     """Return parameters, metrics and tags of a run; those of a test begin with its name."""
     params = {name: str(summary[name]) for name in ("suite", "seed", "contrapose")}
     params |= {f"model.{name}": str(value) for name, value in summary["model"].items()}
@@ -127,7 +127,7 @@ def values_of_run(summary: Summary) -> Logged:
     ]
     note = "\n\n".join((summary["reason"], *decided))
     tags = {f"contrapose.{name}": value for name, value in tags.items()} | {"mlflow.note.content": note}
-    return Logged(
+    return LoggedValues(
         params={name: show_hidden(value)[:LONGEST] for name, value in params.items()},
         metrics={name: value for name, value in metrics.items() if value is not None},
         tags={name: show_hidden(value)[:LONGEST] for name, value in tags.items()},
@@ -145,7 +145,7 @@ RETRIES_UNHEARD = SharedChange(_hush_retries)
 """Meanwhile urllib3 does not log each attempt and the address of the store."""
 
 
-def _client() -> Any:
+def _make_client() -> Any:
     require_package("mlflow", extra="mlflow", where="mlflow")
     from mlflow import MlflowClient
 

@@ -16,12 +16,12 @@ NAMES: Mapping[Alike, str] = {"same": "the same", "reordered": "the same in anot
 """Kinds of passages in a table."""
 
 
-def sentences(outcome: Outcome) -> Iterator[str]:
+def describe_passages(outcome: Outcome) -> Iterator[str]:
     """Clauses on the passages, the most important first; none if an application reported none."""
     summary = outcome.get("passages")
     if summary is None:
         return
-    first, *noise = main_sentences(outcome)
+    first, *noise = summarise_passages(outcome)
     yield first
     cases, happened = summary["cases"], summary["hit"]
     other = next((group for group in cases["groups"] if group["passages"] == "other"), None)
@@ -32,7 +32,7 @@ def sentences(outcome: Outcome) -> Iterator[str]:
         may = "" if cases["p"] <= LEVEL else "; the difference may be chance"
         rates = []
         for kinds in (("other",), ("same", "reordered")):
-            hits, rows = _totals(cases, *kinds)
+            hits, rows = _sum_hits(cases, *kinds)
             rates.append(f"{percent(hits / rows)} of {rows:,}")
         yield f"{rates[0]} {happened} with other passages, {rates[1]} with the same (p = {cases['p']:.3f}{may})"
     yield from noise
@@ -42,15 +42,15 @@ def sentences(outcome: Outcome) -> Iterator[str]:
         yield f"{counted('cases', cases['unknown'])} did not report the passages of both replies"
 
 
-def main_sentences(outcome: Outcome) -> Iterator[str]:
+def summarise_passages(outcome: Outcome) -> Iterator[str]:
     """Clauses on the passages with which answers changed, and on the noise of retrieval; none without passages."""
     summary = outcome.get("passages")
     if summary is None:
         return
     yield _describe_hits(summary)
     if (control := summary["control"]) and control["groups"]:
-        hits, cases = _totals(control, *NAMES)
-        changed, came = _totals(control, "other")
+        hits, cases = _sum_hits(control, *NAMES)
+        changed, came = _sum_hits(control, "other")
         text = (
             f"retrieval noise: {came:,} of {counted('controls', cases)} got other passages, though the meaning is the"
         )
@@ -58,7 +58,7 @@ def main_sentences(outcome: Outcome) -> Iterator[str]:
         yield f"{text} same{also}"
 
 
-def passage_table(outcome: Outcome) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+def tabulate_passages(outcome: Outcome) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return titles and rows: of each kind of passages how many cases changed or failed, of how many, and the rate."""
     summary = outcome.get("passages")
     if summary is None:
@@ -72,7 +72,7 @@ def passage_table(outcome: Outcome) -> tuple[tuple[str, ...], list[tuple[str, ..
     ]
 
 
-def _totals(counts: PassageCounts, *kinds: str) -> tuple[int, int]:
+def _sum_hits(counts: PassageCounts, *kinds: str) -> tuple[int, int]:
     """Return hits and cases over some kinds of passages."""
     groups = [group for group in counts["groups"] if group["passages"] in kinds]
     return sum(group["hits"] for group in groups), sum(group["cases"] for group in groups)
@@ -103,7 +103,7 @@ SHOWN = 20
 """Passages of a row that are shown."""
 
 
-def passage_details(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def list_passages(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Names and texts of the passages of a row, raw: first those that only one of both replies came with."""
     before, after = (parse_passages(record.get(name)) for name in ("expected_passages", "actual_passages"))
     first, second = dict.fromkeys(before or ()), dict.fromkeys(after or ())

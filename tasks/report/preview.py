@@ -55,7 +55,7 @@ class PreviewTally:
             self.reasons.update([str(cases[0].skip_reason)])
 
 
-def section(test: str, source: str, tally: PreviewTally, *, judged: str = "", columns: str = "") -> Iterator[Text]:
+def format_intro(test: str, source: str, tally: PreviewTally, *, judged: str = "", columns: str = "") -> Iterator[Text]:
     """Lines about a test that come before its samples; `judged` is how many rows it takes, in words."""
     samples, changed, of = len(tally.changed) + len(tally.skipped), len(tally.changed), f", {judged}" if judged else ""
     yield Text.assemble((one_line(test), "bold"), "  ", (f"{one_line(source)}{of}", "dim"))
@@ -79,7 +79,7 @@ def section(test: str, source: str, tally: PreviewTally, *, judged: str = "", co
         yield Text(f"{count:>7,}  {one_line(reason)}", style="yellow")
 
 
-def sample_lines(cases: Iterable[Case], show: Show, *, brackets: bool) -> Iterator[Marked]:
+def format_sample(cases: Iterable[Case], show: Show, *, brackets: bool) -> Iterator[Marked]:
     """Headings and texts for the cases of a sample."""
     for case in cases:
         skipped = skip_words(case.probe, case.skip_reason) if case.skip_reason else None
@@ -96,7 +96,7 @@ def sample_lines(cases: Iterable[Case], show: Show, *, brackets: bool) -> Iterat
         yield heading, inline(show(before), show(after), brackets=brackets)
 
 
-def sent_lines(cases: Sequence[Case], model: ModelSpec, show: Show, *, chat: bool, brackets: bool) -> Iterator[Marked]:
+def format_sent(cases: Sequence[Case], model: ModelSpec, show: Show, *, chat: bool, brackets: bool) -> Iterator[Marked]:
     """Headings and texts of what a model is sent for the first case of a sample and its control, uncut.
 
     With `chat` these are messages, else all of it is one text; brackets mark changes for readers without colours.

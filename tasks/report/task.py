@@ -22,19 +22,19 @@ from contrapose.tasks.core.records import Calls
 from contrapose.tasks.core.validation import Checked
 from contrapose.tasks.report import mlflow
 from contrapose.tasks.report.base import Report
-from contrapose.tasks.report.charts import image_url
+from contrapose.tasks.report.charts import make_image_url
 from contrapose.tasks.report.markdown import render
 from contrapose.tasks.report.publish import (
     StoredResults,
-    messages_before,
-    raw_replies,
-    report_url,
-    sent_prompts,
-    skipped_examples,
+    collect_replies,
+    list_messages,
+    make_report_url,
+    sample_skipped,
     write_files,
     write_folder,
+    yield_sent,
 )
-from contrapose.tasks.report.rows import name_of
+from contrapose.tasks.report.rows import cut_name
 from contrapose.tasks.tables.table import Table
 from contrapose.tasks.text.cleaning import escape
 from contrapose.tasks.text.masking import make_shower
@@ -66,15 +66,15 @@ def publish(
     report = Report(
         summary=summary,
         results=stored,
-        skipped=skipped_examples(cases),
-        prompts=partial(sent_prompts, cases),
-        before_prompts=messages_before(manifest["config"]),
+        skipped=sample_skipped(cases),
+        prompts=partial(yield_sent, cases),
+        before_prompts=list_messages(manifest["config"]),
         show_toxic=show_toxic,
         show_langtest=show_langtest,
         history=history,
         calls=calls,
         checked=tuple(checked),
-        replies=partial(raw_replies, trials),
+        replies=partial(collect_replies, trials),
     )
     write = partial(write_files, report=report, cases=cases, results=stored, manifest=manifest)
     write_folder(Place(folder), write, last="manifest.json")
@@ -96,18 +96,18 @@ def track(folder: str, summary: Summary, experiment: str) -> list[str]:
 
 def _create_artifacts(report: Report, folder: str) -> None:
     summary = report.summary
-    key = artifact_key(summary["suite"], summary["model"]["id"])
-    said = headline(summary)
-    rows = [verdict_row(outcome, model=summary["model"]["id"]) for outcome in summary["tests"]]
+    key = make_artifact_key(summary["suite"], summary["model"]["id"])
+    said = format_headline(summary)
+    rows = [make_verdict_row(outcome, model=summary["model"]["id"]) for outcome in summary["tests"]]
     create_table_artifact(key=f"{key}-verdicts", table=rows, description=said)
-    create_markdown_artifact(key=f"{key}-report", markdown=artifact_text(report, folder), description=said)
-    if picture := image_url(summary):
+    create_markdown_artifact(key=f"{key}-report", markdown=render_artifact(report, folder), description=said)
+    if picture := make_image_url(summary):
         create_image_artifact(key=f"{key}-chart", image_url=picture, description=said)
     where = f"The complete report, in {escape(folder)}"
-    create_link_artifact(key=f"{key}-link", link=report_url(folder), link_text="report.html", description=where)
+    create_link_artifact(key=f"{key}-link", link=make_report_url(folder), link_text="report.html", description=where)
 
 
-def verdict_row(outcome: Outcome, *, model: str) -> dict[str, str | int | float | None]:
+def make_verdict_row(outcome: Outcome, *, model: str) -> dict[str, str | int | float | None]:
     """Return one test as plain Python values: the Prefect UI breaks on anything else."""
     low, high = outcome["interval"] or (None, None)
     control, stopping = outcome["control"], outcome.get("stopping")
@@ -115,8 +115,8 @@ def verdict_row(outcome: Outcome, *, model: str) -> dict[str, str | int | float 
     shares |= {"min_pass_rate": outcome["min_pass_rate"], "chance": outcome["chance"]}
     shares |= {"noise": control["noise"]} if control else {}
     return {
-        "test": name_of(outcome["test_type"]),
-        "model": name_of(model),
+        "test": cut_name(outcome["test_type"]),
+        "model": cut_name(model),
         "verdict": outcome["verdict"],
         "criteria": criteria_text(criteria_of(outcome)),
         **{
@@ -131,16 +131,16 @@ def verdict_row(outcome: Outcome, *, model: str) -> dict[str, str | int | float 
     }
 
 
-def artifact_text(report: Report, folder: str) -> str:
+def render_artifact(report: Report, folder: str) -> str:
     """Return the report in Markdown, and where the complete one is."""
     return f"{render(report).decode()}\n\nRun folder: {escape(folder)}\n"
 
 
-def headline(summary: Summary) -> str:
+def format_headline(summary: Summary) -> str:
     """Return the verdict on the run in a line of Markdown, for the UI reads a description as such."""
     return escape(make_shower(show_toxic=False)(summary["reason"]))
 
 
-def artifact_key(suite: str, model: str) -> str:
+def make_artifact_key(suite: str, model: str) -> str:
     """Return a key of lower case letters, digits and dashes."""
     return re.sub(r"[^a-z0-9]+", "-", f"contrapose-{suite}-{model}".lower()).strip("-")

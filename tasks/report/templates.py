@@ -14,7 +14,7 @@ from markupsafe import Markup
 from contrapose.tasks.text import cleaning, wording
 
 
-def read(package: str, name: str) -> str:
+def read_packaged_text(package: str, name: str) -> str:
     """Read a file of a package as text."""
     return files(package).joinpath(name).read_text(encoding="utf-8")
 
@@ -27,14 +27,14 @@ PAGE = "page.html.j2"
 
 
 @cache
-def template(package: str, name: str) -> Template:
+def load_template(package: str, name: str) -> Template:
     """Return a template of a package, which may use others of it and the shared ones.
 
     Values are escaped, for Markdown in a template of that, and none may be missing.
     """
 
     def load(wanted: str) -> str:
-        return read(package if files(package).joinpath(wanted).is_file() else SHARED, wanted)
+        return read_packaged_text(package if files(package).joinpath(wanted).is_file() else SHARED, wanted)
 
     environment = Environment(
         autoescape=True,
@@ -55,12 +55,12 @@ def _escape_markdown(value: object) -> Markup:
 
 
 @cache
-def style(package: str | None = None, name: str = "") -> str:
+def read_style(package: str | None = None, name: str = "") -> str:
     """Return the report's style sheet, and behind it one of another package where that is named."""
-    return read(SHARED, "style.css") + (read(package, name) if package else "")
+    return read_packaged_text(SHARED, "style.css") + (read_packaged_text(package, name) if package else "")
 
 
-def source_hash(text: str) -> str:
+def hash_source(text: str) -> str:
     """Return the name of a style or a script of the page in a content security policy."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
@@ -71,6 +71,6 @@ def inline_files(style: str, *scripts: str) -> Mapping[str, Markup | str]:
     return {
         "style": Markup(style),  # noqa: S704
         "script": Markup(script),  # noqa: S704
-        "style_hash": source_hash(style),
-        "script_hash": source_hash(script),
+        "style_hash": hash_source(style),
+        "script_hash": hash_source(script),
     }

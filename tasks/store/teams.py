@@ -161,5 +161,5 @@ def _granted_usage(row: Row[Any]) -> Usage:
 
 
 def _is_ended(row: Row[Any], moment: float) -> bool:
-    """Return whether a portion that still holds room will never use it: what it was granted counts as spent for good."""
+    """Return whether a portion has ended: what it was granted and did not use then counts as spent."""
     return row.until < moment or (row.owner != row.team and is_gone(row.owner))

@@ -15,7 +15,7 @@ from contrapose.tasks.core.reply_outcomes import EXPLAINED, ReplyOutcome
 from contrapose.tasks.evaluate.gate import Rules
 from contrapose.tasks.evaluate.scoring import follow_ups, score_trials
 from contrapose.tasks.evaluate.summarise import summarise
-from contrapose.tasks.report.evidence import explanation
+from contrapose.tasks.report.evidence import explain_term
 
 NONE_SKIPPED = pd.DataFrame({"sample_id": [], "skip_reason": []})
 DATA = {"source": "x", "sha256": "0", "rows": 12}
@@ -86,4 +86,4 @@ def test_no_figure_gate_or_scorer_is_without_an_explanation(test: str, likelihoo
     named |= set(results["scorer"])
     # These are drawn under a heading of their own, which is explained.
     named = {name for name in named if not name.startswith("read_by_") and name != "unread"}
-    assert [name for name in sorted(named) if not explanation(test, name)] == []
+    assert [name for name in sorted(named) if not explain_term(test, name)] == []

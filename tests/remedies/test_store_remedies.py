@@ -49,14 +49,14 @@ SHORT = '{"text": "It is late."}\n'
 
 CASES = [
     Case(
-        site="tasks/report/validation/__init__.py:refusal",
+        site="tasks/report/validation/__init__.py:make_gate_error",
         command=ROWS,
         says="expected samples that meet mine.yaml",
         follow=write("Fix these rows", "rows.jsonl", LINE),
         files={"mine.yaml": EXPECTED, "rows.jsonl": SHORT},
     ),
     Case(
-        site="tasks/report/validation/__init__.py:refusal",
+        site="tasks/report/validation/__init__.py:make_gate_error",
         command=ROWS,
         says="expected samples that meet mine.yaml",
         follow=change("or mine.yaml.", "min_value: 14", "min_value: 1"),
