@@ -1,4 +1,4 @@
-"""Contents of a run that reports are made from."""
+"""The data of a run that every report format is made from."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ class SentPrompts:
     """Of the changed text."""
 
     def for_people(self) -> SentPrompts:
-        """Return the prompts as people read them: who says what, where they are conversations."""
+        """Return the prompts formatted for people; a conversation becomes lines with the speaker of each message."""
         return replace(self, original=shown_prompt(self.original), changed=shown_prompt(self.changed))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """One run, ready to be shown. It has no slots, since what several reports show is computed once and kept."""
+    """Data of one run for its reports. It has no slots, because its properties cache what several reports show."""
 
     summary: Summary
     results: StoredResults
@@ -88,6 +88,6 @@ class Report:
 
     @cached_property
     def failures(self) -> Mapping[str, pd.DataFrame]:
-        """Clearest failures of each test, raw rows with all columns, the clearest first."""
+        """Failures of each test that are easiest to understand, easiest first: raw rows with all columns."""
         tests = (outcome["test_type"] for outcome in self.summary["tests"])
         return {test: find_failures(test, self.results.figures, self.results.at) for test in tests}

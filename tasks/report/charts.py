@@ -1,6 +1,6 @@
-"""Pictures, drawn by Vega-Lite as SVG that needs neither script nor network.
+"""Charts of a report, drawn by Vega-Lite as SVG that needs neither script nor network.
 
-The distribution of eval_scores, the pass rate over runs, and the rate and gate of every test.
+They show the distribution of eval_scores, the pass rate over runs, and the rate and gate of every test.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _serialise_element(element: ElementTree.Element) -> Iterator[str]:
 
 
 def render_svg(chart: Mapping[str, Any]) -> str | None:
-    """Draw a Vega-Lite chart as SVG, or None if it cannot be drawn: a report without a picture is better than none."""
+    """Draw a Vega-Lite chart as SVG; return None if drawing fails, so that the report is written without it."""
     import vl_convert
 
     try:
@@ -100,9 +100,9 @@ BINS = 24
 
 
 def draw_scores(cases: np.ndarray, controls: np.ndarray, *, name: str) -> Markup | None:
-    """Draw finite eval_scores, each of shape (rows,), or None if there are too few, or two different ones.
+    """Draw the distribution of eval_scores, or return None if there are too few of them or two distinct values.
 
-    There may be no controls; the name says what the scores are.
+    Both arrays are (rows,); there may be no controls. The name says what the scores are.
     """
     if len(cases) < LEAST or len(np.unique(cases)) <= 2:
         return None
@@ -154,7 +154,7 @@ MOST_RUNS = 40
 
 
 def draw_trend(runs: tuple[PastRun, ...], test: str) -> Markup | None:
-    """Draw the pass rate, or None if the model of the last run has fewer than two runs with one.
+    """Draw pass rates over time, or return None if the model of the last run has fewer than two of them.
 
     Other models of the suite are drawn as rings: they took the same test.
     """
@@ -215,7 +215,7 @@ def _make_trend_chart(own: list[dict[str, Any]], others: list[dict[str, Any]]) -
 
 
 def _format_date(started: str) -> str:
-    """Return day, month and year; empty when the time is none."""
+    """Return day, month and year of a start time; "" if it cannot be parsed."""
     try:
         when = datetime.fromisoformat(started)
     except ValueError:
@@ -238,9 +238,9 @@ ROW = 34
 
 
 def make_image_url(summary: Summary) -> str | None:
-    """Return the picture as a data URL: it needs no server, and nothing in it can run or load anything.
+    """Return the chart of all rates and gates as a data URL, or None if it cannot be drawn.
 
-    Tests without a score have their gate only. None where it cannot be drawn.
+    Tests without a score show only their gate. The image needs no server and can neither run nor load anything.
     """
     values = [value for outcome in summary["tests"] for value in _yield_rate_values(outcome)]
     rate = "pass rate" if len(values) == len(summary["tests"]) else "rate"
@@ -286,7 +286,7 @@ def make_image_url(summary: Summary) -> str | None:
 
 
 def _yield_rate_values(outcome: Outcome) -> Iterator[dict[str, str | float | None]]:
-    """Values of each rate that decides a test; the verdict stands beside the one that decided, which is the first."""
+    """Yield the chart's values of each rate with a gate; the verdict is next to the first one, which decided."""
     criteria = criteria_of(outcome)
     for place, own in enumerate(criteria):
         words = [] if place else [str(outcome["verdict"])]

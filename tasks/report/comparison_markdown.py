@@ -1,4 +1,4 @@
-"""comparison.md: models side by side, for people and pull requests."""
+"""Render comparison.md, which compares models in Markdown for people and pull requests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MARKS: dict[Verdict, str] = {"better": "✅", "not worse": "✅", "cannot tell":
 
 
 def render(comparison: Comparison) -> bytes:
-    """Verdict, leaderboard, then each test with all pairs, then what the words mean.
+    """Return the Markdown: verdict, leaderboard, each test with all pairs of models, and definitions.
 
     Every text is escaped: no markup, link, image or mention of a user comes out of it.
     """
@@ -74,7 +74,7 @@ def find_baseline_pair(test: Contest, name: str) -> Pair | None:
 
 
 def format_unpaired(pair: Pair) -> str:
-    """Return how many cases were not scored for both, and what they could change, or "" if all cases were."""
+    """Return a sentence on cases that were not scored for both models, or "" if all were."""
     counts = (
         (pair["only_first"], f"{pair['first']} alone"),
         (pair["only_second"], f"{pair['second']} alone"),

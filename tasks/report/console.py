@@ -1,4 +1,4 @@
-"""The outcome of a run, or of a comparison, in a terminal of 80 columns."""
+"""Print the outcome of a run or of a comparison in a terminal of 80 columns."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def print_verdict(summary: Summary, *, console: Console, show_toxic: bool = Fals
 
 
 def describe_unread(summary: Summary) -> Iterator[str]:
-    """Return one line for each test with replies that could not be read or scored."""
+    """Yield one line for each test with replies that could not be read or scored."""
     for outcome in summary["tests"]:
         clauses = "; ".join(filter(None, (collect_facts(outcome).unread, _describe_unscored(outcome))))
         if clauses:
@@ -129,7 +129,7 @@ def print_summary(
 
 
 def _select_notes(outcome: Outcome, facts: TestFacts, *, explain: bool) -> Iterator[str]:
-    """Clauses on a test, those first that a reader must know; empty ones where there is nothing to say."""
+    """Yield clauses about a test, the most important first; some are empty."""
     if outcome["verdict"] != "pass":
         yield further_reason(outcome)
     if outcome["errors"]:
@@ -150,7 +150,7 @@ def _select_notes(outcome: Outcome, facts: TestFacts, *, explain: bool) -> Itera
 
 
 def _describe_certainty(facts: TestFacts) -> Iterator[str]:
-    """Clauses on how sure the figures of a test are."""
+    """Yield clauses about the uncertainty of a test's figures."""
     yield from (facts.dependent, facts.missing, *facts.looked, facts.sums, facts.spoken_of)
     yield from (*facts.effects, facts.steps, *facts.known_errors, facts.langtest)
 
@@ -167,12 +167,12 @@ def _describe_unscored(outcome: Outcome) -> str:
 
 
 def make_table() -> Table:
-    """Return a table without a frame, as narrow as its cells."""
+    """Return an empty table without a frame, as narrow as its cells."""
     return Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
 
 
 def make_cell(text: str, *, style: str = "") -> Text:
-    """Return a cell; its dashes are such as every terminal has."""
+    """Return a text as a table cell, with dashes that every terminal can print."""
     return Text(text.replace("–", "-"), style=style)
 
 
@@ -182,7 +182,7 @@ def color_verdict(verdict: str) -> Text:
 
 
 def make_line(text: str, console: Console, *, show_toxic: bool) -> Text:
-    """Return a text of unknown origin as one line, with toxic words masked or as they are."""
+    """Return a text of unknown origin as one safe line, with toxic words masked unless `show_toxic`."""
     return _replace_unencodable(one_line(text if show_toxic else mask_toxic(text)), console)
 
 
@@ -193,7 +193,7 @@ def _replace_unencodable(text: str, console: Console) -> Text:
 
 
 def print_comparison(comparison: Comparison, *, console: Console) -> None:
-    """Print verdict, leaderboard, a table for each test, what was left out, and which runs these are.
+    """Print a comparison: verdict, leaderboard, a table for each test, notes on what was left out, and the runs.
 
     Colours are left to the console.
     """

@@ -1,4 +1,4 @@
-"""results.csv: every result row, raw, safe to open in a spreadsheet."""
+"""Render results.csv: every result row with raw texts, safe to open in a spreadsheet."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def render(report: Report) -> Iterator[bytes]:
 
 
 def disarm(text: str) -> str:
-    """Return a text in which no spreadsheet finds a formula.
+    """Return the text with an apostrophe in front if a spreadsheet might read it as a formula.
 
     Source: OWASP, "CSV Injection".
     """
@@ -48,7 +48,7 @@ def disarm(text: str) -> str:
 
 
 def undo_disarming(text: str) -> str:
-    """Return the text before `disarm`, but for control characters, which are not stored."""
+    """Undo `disarm`; control characters are not restored."""
     later = _MARKED.sub(r"\1\2", text)
     return later[1:] if later[:1] == "'" and _FIRST.match(later, 1) else later
 

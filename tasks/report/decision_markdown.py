@@ -1,4 +1,4 @@
-"""verdict.md and verdict.json: the decision on a retrained model, for people and machines."""
+"""Write verdict.md and verdict.json: the decision on a retrained model, for people and machines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MARKS: dict[Verdict, str] = {"promote": "✅", "hold": "❌", "insufficient evid
 
 
 def render(decision: Decision) -> bytes:
-    """Verdict and reasons, the two models, then each test. Every text is escaped.
+    """Return the Markdown: verdict and reasons, the two models, then each test. Every text is escaped.
 
     Long texts are lists: the dialog of a person who approves cuts off wide tables.
     """
@@ -32,7 +32,7 @@ def render(decision: Decision) -> bytes:
 
 
 def list_answer(decision: Decision) -> list[str]:
-    """Return who approved or rejected a candidate that was held, and why; empty if nobody answered."""
+    """Return sentences on who approved or rejected a held candidate, and why; none if nobody answered."""
     if (answer := decision["answer"]) is None:
         return []
     who = answer.get("by") or "a person"

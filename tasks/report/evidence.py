@@ -1,4 +1,4 @@
-"""View model of a test: its rates and statements, in the same words in every report."""
+"""Words about one test's rates, intervals and warnings, which all report formats share."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def get_reader_id(summary: Summary) -> str:
 
 
 def explain_term(test: str, name: str) -> str:
-    """Return what a figure, gate or scorer of a test is, as its probe says it, or "" if it says nothing."""
+    """Return the probe's explanation of a figure, gate or scorer, or "" if it has none."""
     if text := {**MASS_EXPLANATIONS, **EXPLANATIONS}.get(name):
         return text
     texts = probe(test).explanations if is_probe(test) else {}
@@ -59,14 +59,14 @@ def format_label(test: str, name: str) -> str:
 
 
 def yield_legend(outcomes: Iterable[Outcome]) -> Iterator[str]:
-    """Yield a line for each rate with a gate besides the pass rate: its name, and the first sentence about it."""
+    """Yield the name and a one-sentence explanation of each rate with a gate, except the pass rate."""
     rates = ((own["test_type"], gate["name"]) for own in outcomes for gate in further_gates(own))
     explained = ((format_label(*rate), explain_term(*rate).partition(". ")[0].removesuffix(".")) for rate in rates)
     yield from dict.fromkeys(f"{name}: {text}" for name, text in explained if text)
 
 
 class RateCells(NamedTuple):
-    """A rate with a gate, in words: the pass rate of a test, or a further one, which has no verdict of its own."""
+    """Table cells of a rate with a gate: the pass rate of a test, or a further rate, which has no own verdict."""
 
     name: str
     rate: str
@@ -79,7 +79,7 @@ class RateCells(NamedTuple):
 
 
 def make_rate_cells(outcome: Outcome) -> Iterator[RateCells]:
-    """Cells of the pass rate, then of each further rate with a gate."""
+    """Yield the cells of the pass rate, then of each further rate with a gate."""
     rate, gate, chance = (percent(outcome[name]) for name in ("pass_rate", "min_pass_rate", "chance"))
     numbers = outcome["scored"], outcome["cases"]
     yield RateCells(outcome["test_type"], rate, interval(outcome), gate, chance, *numbers, outcome["verdict"])
@@ -91,7 +91,7 @@ def make_rate_cells(outcome: Outcome) -> Iterator[RateCells]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestFacts:
-    """Clauses about a test, without capital letter and full stop, raw; empty if there is nothing to say."""
+    """Clauses about a test, raw, without capital letter and full stop; empty if there is nothing to say."""
 
     looked: tuple[str, ...]
     guessing: str
@@ -113,7 +113,7 @@ class TestFacts:
 
 
 def collect_facts(outcome: Outcome, *, reader: str = THE_MODEL) -> TestFacts:
-    """Fill the clauses of a test."""
+    """Return the clauses about a test."""
     missing = dependent = guessing = langtest = ""
     coverage, extremes = outcome["coverage"], outcome["extremes"]
     if coverage is not None and extremes is not None and coverage != 1:
@@ -162,7 +162,7 @@ def collect_facts(outcome: Outcome, *, reader: str = THE_MODEL) -> TestFacts:
 
 
 def describe_reruns(outcome: Outcome) -> str:
-    """Return how many reruns would give the same verdict, or "" if that is unknown, as in older runs."""
+    """Return a clause on how many reruns would give the same verdict, or "" if unknown, as in older runs."""
     share = outcome.get("rerun_share")
     return (
         ""
@@ -172,7 +172,7 @@ def describe_reruns(outcome: Outcome) -> str:
 
 
 def _describe_reading(outcome: Outcome) -> tuple[str, str, tuple[str, ...]]:
-    """Return pairs of orders without a choice, shares of the reading steps, and known errors of these by letter."""
+    """Return clauses on pairs without a choice, on shares of the reading steps, and on their known errors."""
     counting = probe(outcome["test_type"]).without_choice if is_probe(outcome["test_type"]) else ()
     count = sum(int(outcome["figures"].get(name) or 0) for name in counting)
     pairs = f"{count:,} of {outcome['scored'] + outcome['unscored']:,} pairs"
@@ -199,12 +199,12 @@ def _describe_reading(outcome: Outcome) -> tuple[str, str, tuple[str, ...]]:
 
 
 def make_sentence(text: str) -> str:
-    """Return a clause with capital letter and full stop; empty for an empty one."""
+    """Return a clause with capital letter and full stop, or "" for an empty clause."""
     return f"{text[0].upper()}{text[1:].removesuffix('.')}." if text else ""
 
 
 def make_sentences(*texts: str | Iterable[str]) -> Iterator[str]:
-    """Sentences of clauses that are not empty."""
+    """Yield the non-empty clauses as sentences."""
     for text in texts:
         yield from filter(None, map(make_sentence, [text] if isinstance(text, str) else text))
 
@@ -219,13 +219,13 @@ def _format_interval_ends(interval: tuple[float, float] | None) -> str:
 
 
 def _describe_subset(outcome: Outcome, measure: str) -> str:
-    """Return which of the scored cases a measure is taken over, or "" if it leaves none of them out."""
+    """Return a phrase that names the cases of a measure, or "" if it counts all scored cases."""
     estimate = outcome["estimates"].get(measure)
     return estimate["among"] if estimate and estimate["rows"] < outcome["scored"] else ""
 
 
 def format_figures(outcome: Outcome) -> Iterator[tuple[str, str]]:
-    """Names and values of the figures of a test, with 95 % intervals where they are means."""
+    """Yield names and values of a test's figures; means have 95 % intervals."""
     for name, value in outcome["figures"].items():
         estimate = outcome["estimates"].get(name)
         among = _describe_subset(outcome, name)
@@ -234,7 +234,7 @@ def format_figures(outcome: Outcome) -> Iterator[tuple[str, str]]:
 
 
 def _effect_parts(outcome: Outcome, measured: Effect) -> tuple[str, str, str]:
-    """Return name, value with its interval, and samples of an effect."""
+    """Return the name, the value with interval, and the sample count of an effect."""
     samples = f"{counted('samples', measured['samples'])} {_describe_subset(outcome, measured['measure'])}".rstrip()
     return (
         format_label(outcome["test_type"], measured["name"]),
@@ -250,7 +250,7 @@ def format_effect(outcome: Outcome, measured: Effect) -> tuple[str, str]:
 
 
 def format_looks(outcome: Outcome) -> str:
-    """Return the number of looks that an interval counts, such as `over 3 looks`; empty for the one at the end."""
+    """Return the number of looks that an interval allows for, such as `over 3 looks`, or "" for one at the end."""
     stopping, earlier = outcome.get("stopping"), len(outcome.get("earlier_looks", []))
     own = stopping["looks"] if stopping else 1
     if own + earlier == 1 and not early_stop(outcome):
@@ -259,7 +259,7 @@ def format_looks(outcome: Outcome) -> str:
 
 
 def describe_looks(outcome: Outcome) -> Iterator[str]:
-    """Clauses on several looks and a stop before the last one: their number, the bias of the rate, other figures."""
+    """Yield clauses on looks and early stopping: the number of looks, the bias of the rate, other figures."""
     over, early = format_looks(outcome).removeprefix("over "), early_stop(outcome)
     if not over or outcome["verdict"] == "incomplete":
         return
@@ -293,7 +293,7 @@ def describe_slice(part: Slice) -> str:
 
 
 def describe_reader(outcome: Outcome, *, reader: str = THE_MODEL) -> str:
-    """Return how well the reader model reads, or "" if it decided nothing and was not checked."""
+    """Return a clause on the reader model's accuracy, or "" if it decided nothing and was not checked."""
     agreed, made_up = (outcome["estimates"].get(name) for name in ("asked_agreement", "made_up_agreement"))
     by_rules = invented = ""
     if agreed is not None:
@@ -308,7 +308,7 @@ def describe_reader(outcome: Outcome, *, reader: str = THE_MODEL) -> str:
 
 
 def describe_agreement(outcome: Outcome) -> str:
-    """Return how often replies in words agree with the likelihoods, or "" if none were asked for."""
+    """Return a clause on how often written replies agree with log-probabilities, or "" if none were requested."""
     agreed, unread_share = (outcome["estimates"].get(name) for name in ("reply_agreement", "reply_unread"))
     if unread_share is None:
         return ""
@@ -320,7 +320,7 @@ def describe_agreement(outcome: Outcome) -> str:
 
 
 def describe_trust(outcome: Outcome, *, reader: str = THE_MODEL) -> Iterator[str]:
-    """Clauses on how far the replies bear a verdict out, as warnings where they do not."""
+    """Yield clauses on how far the written replies support a verdict; contradictions are worded as warnings."""
     if count := outcome["figures"].get("read_instead"):
         judged = counted("cases", outcome["scored"] + outcome["unscored"])
         yield (
@@ -332,12 +332,12 @@ def describe_trust(outcome: Outcome, *, reader: str = THE_MODEL) -> Iterator[str
 
 
 def yield_warnings(outcome: Outcome, *, reader: str = THE_MODEL) -> Iterator[str]:
-    """Return the warnings next to a verdict."""
+    """Yield the warnings that belong next to a verdict."""
     yield from filter(None, (warn_of_disagreement(outcome), warn_of_misreading(outcome, reader=reader)))
 
 
 def warn_of_disagreement(outcome: Outcome) -> str:
-    """Return that a verdict by likelihood may not hold for the replies, or "" if the two agree."""
+    """Return a warning if written replies disagree with log-probabilities, which decided the verdict; else ""."""
     agreed, text = outcome["estimates"].get("reply_agreement"), describe_agreement(outcome)
     if not text or (agreed is not None and agreed["value"] >= words.LEAST_AGREEMENT):
         return ""
@@ -346,7 +346,7 @@ def warn_of_disagreement(outcome: Outcome) -> str:
 
 
 def warn_of_misreading(outcome: Outcome, *, reader: str = THE_MODEL) -> str:
-    """Return that the reader model may have misread choices, or "" if it read none, or is known to read well."""
+    """Return a warning if the reader model may have misread choices; "" if it read none or is accurate."""
     agreed, share = outcome["estimates"].get("asked_agreement"), outcome["figures"].get(f"{READ_BY}asked")
     if not share or (agreed is not None and agreed["value"] >= checks.LEAST_AGREEMENT):
         return ""

@@ -1,4 +1,4 @@
-"""Rows with their changes marked, and the failures that show best what a test found, each with a sentence."""
+"""Choose the failures that are easiest to understand, and mark the changed words of rows."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class MarkedRow:
 
 
 def mark_row(row: ReportRow, named: Iterable[str], *, number: str = "") -> MarkedRow:
-    """Mark the changed words of a row; details with one of the names are its context."""
+    """Return a row with its changed words marked; details with one of the names are its context."""
     marked, known = mark(row.original, row.changed), set(named)
     return MarkedRow(
         row=row,
@@ -55,9 +55,9 @@ def mark_row(row: ReportRow, named: Iterable[str], *, number: str = "") -> Marke
 def find_failures(
     test: str, figures: pd.DataFrame, read: Callable[[Sequence[int]], pd.DataFrame], *, most: int = EXAMPLES
 ) -> pd.DataFrame:
-    """Return the clearest failures of a test, raw, the clearest first; no controls, errors or unscored cases.
+    """Return the failures of a test that are easiest to understand, as raw rows, easiest first.
 
-    `read` returns rows by their places, which ascend, with all columns.
+    `read` returns rows by ascending positions, with all columns. Controls, errors and unscored cases are left out.
 
     Where right answers are known, and all that failed was wrong before, none is shown: it may fit the changed prompt.
 
@@ -82,7 +82,7 @@ def find_failures(
 
 
 def show_failures(test: str, chosen: pd.DataFrame, show: Show) -> list[MarkedRow]:
-    """Return rows of a test that failed, each with its sentence; their context is what the prompts do not repeat."""
+    """Return failed rows of a test with a sentence each; their context omits what the prompts already show."""
     if chosen.empty:
         return []
     described, named, failures = probe(test) if is_probe(test) else None, list_texts([test]), []
@@ -104,12 +104,12 @@ def show_failures(test: str, chosen: pd.DataFrame, show: Show) -> list[MarkedRow
 
 
 def state_question(test: str) -> str:
-    """Return what a test asks, in one line, or "" if its probe is not installed."""
+    """Return the question that a test answers, in one line, or "" if its probe is not installed."""
     return probe(test).summary if is_probe(test) else ""
 
 
 def list_texts(tests: Iterable[str]) -> list[str]:
-    """Names of the columns that people read next to the prompts, as rows show them: context, options, summaries."""
+    """Return names of the columns to show next to the prompts, as displayed: context, options, summaries."""
     columns = (probe(test).columns for test in tests if is_probe(test))
     texts = {name for described in columns for name, column in described.items() if column.holds_text}
     return ["context", "options", *sorted(name.replace("_", " ") for name in texts)]

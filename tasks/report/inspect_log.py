@@ -1,4 +1,4 @@
-"""inspect.eval: a run as a log that Inspect opens. Each case is two samples, one for each prompt.
+"""Write inspect.eval, a log of the run for Inspect. Each case is two samples, one for each prompt.
 
 Source: version 2 of the log format of Inspect, `inspect_ai.log.EvalLog`.
 """
@@ -39,7 +39,7 @@ Json = dict[str, Any]
 
 
 def render(report: Report) -> bytes | None:
-    """Return the log with raw texts; None of a run that is too large, or whose prompts are gone."""
+    """Return the log with raw texts, or None if the run is too large or its prompts are gone."""
     if len(report.results.figures) > MOST:
         return None
     prompts = {sent.case_id: sent for sent in report.prompts()}
@@ -62,13 +62,13 @@ def _drop_empty(part: Any) -> Iterator[Json]:
 
 
 def _find_raw(replies: Mapping[str, tuple[str | None, str | None]], row: Json) -> Json:
-    """Return the replies of a row as they came, where they are known."""
+    """Return the raw replies of a row, as far as they are known."""
     texts = zip(LEFT_OUT, replies.get(row["case_id"], ()), strict=False)
     return {name: text for name, text in texts if text is not None}
 
 
 def _pack(files: Mapping[str, Any], report: Report) -> bytes:
-    """Return a zip file; two runs of the same replies have the same one but for their times."""
+    """Return the log as a zip file; runs with equal replies differ only in their times."""
     content, started = io.BytesIO(), datetime.fromisoformat(report.summary["started"])
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as log:
         for name, value in files.items():
@@ -128,7 +128,7 @@ def _make_messages(prompt: str) -> Iterator[Json]:
 
 
 def _make_score(row: Json) -> Json:
-    """Return the score of a case; none if nothing says whether it passed."""
+    """Return the score of a case, empty if it has no result."""
     if "pass" not in row or row.get("undecided"):
         return {}
     score = {
@@ -141,7 +141,7 @@ def _make_score(row: Json) -> Json:
 
 
 def _make_summary(sample: Json) -> Json:
-    """Return what lists of samples show."""
+    """Return the summary of a sample for Inspect's lists."""
     names = ("id", "epoch", "input", "target", "scores")
     error = {"error": sample["error"]["message"]} if "error" in sample else {}
     return {

@@ -1,4 +1,4 @@
-"""junit.xml: the verdicts and some of the cases, for the test views of GitLab, Jenkins and GitHub.
+"""Render junit.xml: verdicts and some cases, for the test views of GitLab, Jenkins and GitHub.
 
 A suite for each test, in which the first case is the gate. Failures and errors follow the gate: where it is passed or
 inconclusive, single cases that did not pass are reported as skipped, since readers count one failure as a red run.
@@ -35,7 +35,7 @@ SHOWN = 4_000
 
 
 class TestCase(NamedTuple):
-    """A case that is not simply passed."""
+    """A JUnit case that failed, had an error or was skipped."""
 
     kind: str
     """`failure`, `error` or `skipped`."""
@@ -48,7 +48,7 @@ class TestCase(NamedTuple):
 
 
 def render(report: Report) -> bytes:
-    """Return the file as UTF-8. Texts are masked, cut and free of signs that XML cannot hold."""
+    """Return the XML file in UTF-8. Texts are masked, cut and free of characters that XML forbids."""
     show = make_shower(show_toxic=report.show_toxic, longest=SHOWN)
     summary = report.summary
     root = Element("testsuites", name=show(f"contrapose {summary['suite']}"), time=f"{summary['seconds']:.3f}")
@@ -105,7 +105,7 @@ def _list_properties(outcome: Outcome, summary: Summary) -> dict[str, str]:
 
 
 def _list_cases(outcome: Outcome, report: Report, show: Show) -> Iterator[tuple[str, TestCase | None]]:
-    """Cases of a test with their titles: the gate, those that were asked, those that were skipped."""
+    """Yield titles and cases of a test: the gate, then asked cases, then skipped ones."""
     test, gate = outcome["test_type"], None
     if outcome["verdict"] != "pass":
         sure = ", ".join(filter(None, (interval(outcome), format_looks(outcome))))
@@ -130,7 +130,7 @@ def _list_cases(outcome: Outcome, report: Report, show: Show) -> Iterator[tuple[
 
 
 def _make_asked(row: ReportRow, verdict: Verdict) -> TestCase | None:
-    """Return a case with its prompts, whose difference is `[-taken away-]` and `{+added+}`, and replies."""
+    """Return an asked case with replies and prompts; `[-removed-]` and `{+added+}` mark the difference."""
     if row.outcome == "pass":
         return None
     first, second = mark(row.original, row.changed)
@@ -154,7 +154,7 @@ def _make_asked(row: ReportRow, verdict: Verdict) -> TestCase | None:
 
 
 def _mark_changes(segments: Segments, opening: str, closing: str) -> str:
-    """Return a prompt with its own parts marked; a long shared part loses its middle, far from the changes."""
+    """Return a prompt with its changed parts marked; the middle of a long unchanged part is cut."""
     parts, half = [], LONGEST // 2
     for index, text in enumerate(segments):
         if index % 2:

@@ -1,4 +1,4 @@
-"""report.md: the outcome, fit for a comment on a pull request."""
+"""Render report.md: the outcome, short enough for a comment on a pull request."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ FIRST, REASONS, DETAILS, LAST = range(4)
 
 
 class Block(NamedTuple):
-    """A part of a text that is kept or left out as one, so that what it opens it also closes."""
+    """Lines of Markdown that are kept or dropped together, so that no opened element stays open."""
 
     rank: int
     """0 for what matters most."""
@@ -61,7 +61,7 @@ class Block(NamedTuple):
 
 
 def render(report: Report) -> bytes:
-    """Verdict, what changed, a line per test, then each test: why, and folded its figures and clearest failures.
+    """Return the Markdown: verdict, changes, a table of tests, then each test with reasons and folded details.
 
     Every text is escaped: no markup, link, image or mention of a user comes out of it.
     """
@@ -131,7 +131,7 @@ def _write_changes(report: Report, show: Show) -> Iterator[str]:
 
 
 def _yield_test_blocks(outcome: Outcome, report: Report, show: Show) -> Iterator[Block]:
-    """Blocks on one test: why, and folded the figures and the failing examples."""
+    """Yield the blocks of one test: the reason, then folded figures and failures."""
     test = outcome["test_type"]
     name, retrieved = escape(cut_name(test)), list(make_sentences(passages.describe_passages(outcome)))
     worded = list(make_sentences(wordings.summarise_wordings(outcome)))
@@ -201,7 +201,7 @@ def _write_example(failure: MarkedRow) -> str:
 
 
 def _mark_bold(segments: Segments) -> str:
-    """Return a prompt, escaped, with what only it has in bold; blanks around a change stay outside."""
+    """Return an escaped prompt with its changed parts in bold; spaces around a change stay outside."""
     parts = []
     for place, text in enumerate(segments):
         word = text.strip()
@@ -212,7 +212,7 @@ def _mark_bold(segments: Segments) -> str:
 
 
 def join_fitting_blocks(blocks: Sequence[Block], *, most: int = MOST) -> str:
-    """Return the blocks that fit, in their order, with a blank line between, and a line on how many do not."""
+    """Join the blocks that fit, in order, and add a line with the number of dropped ones."""
     left, kept = most, set()
     for place in sorted(range(len(blocks)), key=lambda place: (blocks[place].rank, place)):
         size = len(blocks[place].text.encode()) + 2

@@ -1,4 +1,4 @@
-"""A finished run in an experiment of MLflow: the optional extra `mlflow`."""
+"""Log a finished run into an MLflow experiment; needs the optional extra `mlflow`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ODD = re.compile(r"[^\w./ -]", re.ASCII)
 
 
 class LoggedValues(NamedTuple):
-    """Values that are logged of a run with its files."""
+    """Parameters, metrics and tags to log for a run."""
 
     params: dict[str, str]
     """Its configuration."""
@@ -45,7 +45,7 @@ class LoggedValues(NamedTuple):
 
 
 def track(folder: Path, summary: Summary, *, experiment: str) -> list[str]:
-    """Log a run; what went wrong is one line, for the run itself is finished and its folder whole."""
+    """Log a run, and return a line on what went wrong; errors are not raised because the run is finished."""
     try:
         with PATIENCE.needed(), RETRIES_UNHEARD.needed():
             log_run(folder, summary, experiment=experiment)
@@ -57,7 +57,7 @@ def track(folder: Path, summary: Summary, *, experiment: str) -> list[str]:
 
 
 def _explain(error: Exception) -> str:
-    """Return why a run could not be logged, and what to do."""
+    """Return the reason why a run could not be logged, and a remedy."""
     if isinstance(error, ContraposeError):
         return str(error)
     kind, remedy = type(error).__name__, "See MLFLOW_TRACKING_URI, and the log of its server."
@@ -67,7 +67,7 @@ def _explain(error: Exception) -> str:
 
 
 def log_run(folder: Path, summary: Summary, *, experiment: str, client: Any = None) -> str:
-    """Log a run, and return its id in MLflow; a run that could be logged in part only is marked as failed there.
+    """Log a run and return its id in MLflow; a partly logged run is marked there as failed.
 
     An experiment is made where there is none of the name. Without a client it is that of MLflow's own environment.
     """
@@ -95,7 +95,7 @@ def log_run(folder: Path, summary: Summary, *, experiment: str, client: Any = No
 
 
 def collect_run_values(summary: Summary) -> LoggedValues:
-    """Return parameters, metrics and tags of a run; those of a test begin with its name."""
+    """Return parameters, metrics and tags of a run; names of a test's values begin with the test."""
     params = {name: str(summary[name]) for name in ("suite", "seed", "contrapose")}
     params |= {f"model.{name}": str(value) for name, value in summary["model"].items()}
     params |= {f"reader.{name}": str(value) for name, value in summary.get("reader", {}).items()}

@@ -1,4 +1,4 @@
-"""The outcome of a run or of a comparison in a notebook: a small table that is readable on light and on dark."""
+"""Render the outcome of a run or a comparison as a small HTML table for notebooks, light or dark."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COLOURS: Mapping[str, str] = {
 
 
 def render_run_table(summary: Summary, *, folder: str, show_toxic: bool) -> str:
-    """Return verdict, reason, a line for each rate with a gate, warnings, and where people find the report."""
+    """Return the HTML of a run: verdict, reason, a row for each rate with a gate, warnings, report location."""
     usage = usage_text(summary["usage"], saved=saved_by(summary))
     return _render(
         show_toxic,
@@ -47,7 +47,7 @@ def render_run_table(summary: Summary, *, folder: str, show_toxic: bool) -> str:
 
 
 def render_comparison(comparison: Comparison, *, folder: str, show_toxic: bool) -> str:
-    """Return verdict, reason, a line for each test and model, and where the comparison is; as `render_run_table`."""
+    """Return the HTML of a comparison: verdict, reason, a row for each test and model, and its location."""
     lines, notes = [], []
     for test in comparison["tests"]:
         for standing in test["standings"]:
@@ -75,7 +75,7 @@ def render_comparison(comparison: Comparison, *, folder: str, show_toxic: bool) 
 
 
 def list_comparison(comparison: Comparison) -> list[dict[str, Any]]:
-    """Return a comparison as rows for programs: one for each test and model, by rank."""
+    """Return a comparison as rows for a data frame: one for each test and model, by rank."""
     rows = []
     for test in comparison["tests"]:
         for standing in test["standings"]:

@@ -1,4 +1,4 @@
-"""Retrieved passages in words and in a table, the same in every report, and the passages of one row."""
+"""Describe the effect of retrieved passages, in words and as a table, for all report formats."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAMES: Mapping[Alike, str] = {"same": "the same", "reordered": "the same in anot
 
 
 def describe_passages(outcome: Outcome) -> Iterator[str]:
-    """Clauses on the passages, the most important first; none if an application reported none."""
+    """Yield all clauses about passages, the most important first; none if the application reported none."""
     summary = outcome.get("passages")
     if summary is None:
         return
@@ -43,7 +43,7 @@ def describe_passages(outcome: Outcome) -> Iterator[str]:
 
 
 def summarise_passages(outcome: Outcome) -> Iterator[str]:
-    """Clauses on the passages with which answers changed, and on the noise of retrieval; none without passages."""
+    """Yield the main clauses: passages with which answers changed, and retrieval noise; none without passages."""
     summary = outcome.get("passages")
     if summary is None:
         return
@@ -59,7 +59,7 @@ def summarise_passages(outcome: Outcome) -> Iterator[str]:
 
 
 def tabulate_passages(outcome: Outcome) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return titles and rows: of each kind of passages how many cases changed or failed, of how many, and the rate."""
+    """Return titles and rows of a table: for each kind of passages changed or failed cases, all cases, rate."""
     summary = outcome.get("passages")
     if summary is None:
         return (), []
@@ -73,13 +73,13 @@ def tabulate_passages(outcome: Outcome) -> tuple[tuple[str, ...], list[tuple[str
 
 
 def _sum_hits(counts: PassageCounts, *kinds: str) -> tuple[int, int]:
-    """Return hits and cases over some kinds of passages."""
+    """Return the sum of hits and of cases over kinds of passages."""
     groups = [group for group in counts["groups"] if group["passages"] in kinds]
     return sum(group["hits"] for group in groups), sum(group["cases"] for group in groups)
 
 
 def _describe_hits(summary: PassageSummary) -> str:
-    """Return how many answers changed, and with which passages; the same ones rule retrieval out as the reason."""
+    """Return a clause on changed answers and their passages; unchanged passages rule out retrieval as the cause."""
     groups = summary["cases"]["groups"]
     if not groups:
         return "no scored case reported the passages of both replies"
@@ -104,7 +104,7 @@ SHOWN = 20
 
 
 def list_passages(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Names and texts of the passages of a row, raw: first those that only one of both replies came with."""
+    """Yield names and raw texts of a row's passages, first those that only one reply came with."""
     before, after = (parse_passages(record.get(name)) for name in ("expected_passages", "actual_passages"))
     first, second = dict.fromkeys(before or ()), dict.fromkeys(after or ())
     if before is None or after is None:

@@ -1,4 +1,4 @@
-"""Run folder: written next to its place, then moved there; its tables describe their columns."""
+"""Write the run folder: in a temporary folder first, then moved into place, with documented table columns."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def write_files(
 
 
 def write_folder(folder: Place, fill: Callable[[Path], None], *, last: str) -> None:
-    """Have a new folder filled, aside first: a reader finds it complete or not at all.
+    """Fill a temporary folder and move it into place, so that readers find it complete or not at all.
 
     `find_free_folder` gave it; `fill` writes its files into a local folder, of which `last` completes it where folders
     cannot be renamed. Raises ConfigError if it cannot be written, CutShortError where its server does not answer.
@@ -83,7 +83,7 @@ def make_run_id(started: str, config: RunConfig) -> str:
 
 
 def find_free_folder(base: Place, name: str) -> Place:
-    """Return a folder for `write_folder` that nobody else has, or gets from now on: two runs of one second differ.
+    """Reserve a new folder name for `write_folder`; runs started in the same second get different names.
 
     Raises ConfigError if the folder around it cannot be written, CutShortError where its server does not answer.
     """
@@ -111,7 +111,7 @@ def find_free_folder(base: Place, name: str) -> Place:
 
 @contextmanager
 def reserve_folder(base: Place, name: str) -> Iterator[Place]:
-    """Give a folder as `find_free_folder` does, to be written inside; nothing is left aside, however the work ends."""
+    """Yield a folder from `find_free_folder`; afterwards remove temporary files, even after an error."""
     folder = find_free_folder(base, name)
     try:
         yield folder
@@ -137,7 +137,7 @@ def explain_unwritable(
 
 
 def write_pages(folder: Path, contents: Mapping[str, bytes], *, what: str) -> None:
-    """Write files into a folder, which is made where there is none; each is there complete or not at all, in order.
+    """Write files in order into a folder, created if missing; each file appears complete or not at all.
 
     Raises ConfigError if the folder cannot be written; `what` cannot be kept there.
     """
@@ -152,7 +152,7 @@ def write_pages(folder: Path, contents: Mapping[str, bytes], *, what: str) -> No
 
 
 def collect_versions() -> dict[str, str]:
-    """Return versions of Python and of the packages that matter."""
+    """Return the versions of Python and of the packages that can change results."""
     return {"python": platform.python_version(), **installed_versions(PACKAGES)}
 
 
@@ -166,7 +166,7 @@ def read_git_commit() -> str | None:
 
 
 class StoredResults:
-    """Rows of some tables, one after the other, under one schema."""
+    """Result rows of several tables, read in order under one schema."""
 
     def __init__(self, tables: Sequence[Table]) -> None:
         self.tables = tables
@@ -225,7 +225,7 @@ class StoredResults:
 
 
 def yield_sent(tables: Sequence[Table]) -> Iterator[SentPrompts]:
-    """Prompts of the cases that were asked, one after the other."""
+    """Yield the prompts of each asked case, in order."""
     columns = ["id", "original_prompt", "perturbed_prompt", "skip_reason"]
     for table in tables:
         for part in batches(table, columns=columns):
@@ -235,7 +235,7 @@ def yield_sent(tables: Sequence[Table]) -> Iterator[SentPrompts]:
 
 
 def collect_replies(tables: Sequence[Table]) -> dict[str, tuple[str | None, str | None]]:
-    """Return the replies to both prompts of each case as they came; results show a choice as people read it."""
+    """Return both raw replies of each case by its id; results hold replies formatted for people instead."""
     columns = (("case", "id"), ("expected", "text"), ("actual", "text"))
     replies: dict[str, tuple[str | None, str | None]] = {}
     for table in tables:
@@ -246,14 +246,14 @@ def collect_replies(tables: Sequence[Table]) -> dict[str, tuple[str | None, str 
 
 
 def list_messages(config: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """Return role and text of the messages before every prompt of a run, by its configuration."""
+    """Return role and text of the configured messages that precede every prompt."""
     kept = {name: config[name] for name in ("system_instruction", "few_shot") if config.get(name)}
     *before, _ = ModelSpec.model_validate({"id": "", **kept}).messages("")
     return tuple((message["role"], message["content"]) for message in before)
 
 
 def sample_skipped(tables: Sequence[Table]) -> pd.DataFrame:
-    """Return the first cases of each test and reason that were not asked."""
+    """Return the first skipped cases of each test and reason."""
     columns = ["probe", "sample_id", "original", "skip_reason"]
     examples = pd.DataFrame({name: [] for name in columns}, dtype=str)
     for part in (part for table in tables for part in batches(table, columns=columns)):
@@ -268,14 +268,14 @@ Description = dict[str, str]
 
 
 def describe_results(tests: Iterable[str], *, passages: bool = False) -> dict[str, Description]:
-    """Return the columns of results.parquet, as each test's probe describes them; of passages on demand."""
+    """Return the column descriptions of results.parquet; those of passages on demand."""
     columns = {name: column for test in tests if is_probe(test) for name, column in columns_of(probe(test)).items()}
     columns = {**columns, **(PASSAGES if passages else {})}
     return {name: {"description": column.description, "unit": column.unit} for name, column in columns.items()}
 
 
 def describe_cases() -> dict[str, Description]:
-    """Return the columns of cases.parquet, as the record describes its fields."""
+    """Return the column descriptions of cases.parquet."""
     # Only through a list are fields of a plain dataclass described by what is written beneath them.
     adapter = TypeAdapter(list[Case], config=ConfigDict(use_attribute_docstrings=True))
     fields: dict[str, Any] = adapter.json_schema()["$defs"]["Case"]["properties"]
@@ -283,7 +283,7 @@ def describe_cases() -> dict[str, Description]:
 
 
 def describe_schema(schema: pa.Schema, columns: Mapping[str, Description], summary: Summary) -> pa.Schema:
-    """Return the schema with columns described, each in its field, and all in one key that needs no Arrow to be read.
+    """Return the schema with descriptions of the columns, in each field and as JSON under one key.
 
     The other keys are what the rows depend on; neither the run's name nor its time, since two runs of the same have the
     same files.
@@ -313,7 +313,7 @@ REPORTS_URL = "CONTRAPOSE_REPORTS_URL"
 
 
 def make_report_url(folder: str) -> str:
-    """Return the URL of the report in the folder of a run: where it is served, else where it lies."""
+    """Return the URL of a run's report: on its server if it is served, else of its file."""
     if base := os.environ.get(REPORTS_URL, "").rstrip("/"):
         return f"{base}/{quote(PurePath(folder).name)}/report.html"
     return f"{folder}/report.html" if "://" in folder else Path(folder, "report.html").absolute().as_uri()

@@ -1,4 +1,4 @@
-"""Result rows as people read them, and of how many rows of a source they are."""
+"""Result rows formatted for people, and words on how many rows of a source a test used."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportRow:
-    """One trial; every text is masked and cleaned."""
+    """One result row, ready to show: every text is masked and cleaned."""
 
     test: str
     id: str
@@ -77,7 +77,7 @@ def classify(results: pd.DataFrame) -> pd.Series:
 
 
 def omit_controls(results: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows that count: all but the controls."""
+    """Return the rows of a results table without controls."""
     return results[results["control"].ne(True)] if "control" in results else results
 
 
@@ -87,7 +87,7 @@ def pick_test(results: pd.DataFrame, test: str) -> pd.DataFrame:
 
 
 def read_rows(results: pd.DataFrame, show: Show) -> Iterator[ReportRow]:
-    """Rows of the results, in their order."""
+    """Yield the result rows in order, with texts made safe by `show`."""
     names = [str(name) for name in results]
     labels = {name: show_hidden(name.replace("_", " ")) for name in names if name not in PLACED}
     columns = []
@@ -121,7 +121,7 @@ def read_rows(results: pd.DataFrame, show: Show) -> Iterator[ReportRow]:
 
 
 def cut_name(identifier: object) -> str:
-    """Return a sample id or test name as people see it; a long one keeps both ends, since many ids differ there."""
+    """Return a sample id or test name for display; the middle of a long one is cut."""
     text = _format_text(identifier)
     half = LONGEST_ID // 2
     return show_hidden(text if len(text) <= LONGEST_ID else f"{text[:half]} … {text[-half:]}")
@@ -202,7 +202,7 @@ def is_partial(outcome: Outcome) -> bool:
 
 
 def name_partial(summary: Summary) -> str:
-    """Return the tests that did not take all rows, or were stopped early, in one sentence, or "" if none did."""
+    """Return a sentence that names tests with unused rows or an early stop, or "" if there are none."""
     text = ", ".join(f"{one['test_type']} {show_rows(one)}" for one in filter(is_partial, summary["tests"]))
     return f"Judged: {text}." if text else ""
 
@@ -213,14 +213,14 @@ def is_user_file(source: str) -> bool:
 
 
 def format_columns(tests: Iterable[Outcome]) -> list[str]:
-    """Return which columns of each file were read as what; those of bundled samples are no news."""
+    """Return a line for each user file that says how its columns were read."""
     files = (outcome["data"] for outcome in tests if is_user_file(outcome["data"]["source"]))
     lines = (f"{data['source']}: {columns_read(data['columns'])}" for data in files if "columns" in data)
     return list(dict.fromkeys(lines))
 
 
 def list_unused(tests: Iterable[Outcome]) -> list[LeftOutRows]:
-    """Return the rows left out, source by source: tests that read the same rows share them."""
+    """Return the left-out rows of each source; tests that read the same rows share an entry."""
     sources: dict[str, tuple[DataSummary, list[str]]] = {}
     for outcome in tests:
         data = outcome["data"]
@@ -230,7 +230,7 @@ def list_unused(tests: Iterable[Outcome]) -> list[LeftOutRows]:
 
 
 def make_left_out(source: str, rows: int, reasons: LeftOut, tests: Iterable[str]) -> LeftOutRows:
-    """Return the rows left out of one source, of which so many others could be used."""
+    """Return the left-out rows of one source; `rows` is the number of usable rows."""
     shown = tuple(f"row {row['row']:,}: {row['why']}" for row in reasons["rows"])
     what = f"{reasons['count']:,} of {reasons['count'] + rows:,} rows cannot be used and were left out"
     return LeftOutRows(title=f"{source} ({', '.join(tests)}): {what}", rows=shown, more=reasons["count"] - len(shown))

@@ -17,7 +17,7 @@ from contrapose.tasks.report.summary import to_json
 
 
 class SchemaWithoutTitles(GenerateJsonSchema):
-    """Leaves out titles, which would only repeat names."""
+    """Generator of JSON Schema without titles, because these only repeat names."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         """Never."""
@@ -41,12 +41,12 @@ def make_schema() -> dict[str, Any]:
 
 
 def encode_schema() -> bytes:
-    """Return the schema as it is published."""
+    """Return the schema as the bytes of its published file."""
     return f"{to_json(make_schema())}\n".encode()
 
 
 def locate_schema() -> Path:
-    """Return its place next to the bundled data, in a checkout and in a wheel."""
+    """Return the path of the published schema, in a checkout or in a wheel."""
     return Path(str(files("contrapose.data"))) / "schemas" / "summary.schema.json"
 
 

@@ -1,4 +1,4 @@
-"""Changes since an earlier run of the same model."""
+"""Compare a run with an earlier run of the same model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from contrapose.tasks.text.wording import moment, percent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangesSinceRun:
-    """This run and an earlier one."""
+    """Differences between a run and an earlier one, ready to show."""
 
     title: str
     compared_with: str
@@ -29,7 +29,7 @@ class ChangesSinceRun:
 
 
 def compare_with_earlier_run(summary: Summary, history: History, show: Show) -> ChangesSinceRun | None:
-    """Compare with the last green run, or where there is none with the last one; None without either."""
+    """Compare with the last passed run, else with the last run; return None if there is neither."""
     green, before = history.green, history.green or history.previous
     if before is None or before["run_id"] == summary["run_id"]:
         return None

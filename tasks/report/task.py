@@ -1,4 +1,4 @@
-"""Prefect task: report."""
+"""Prefect tasks that write the run folder and artifacts, and log the run into MLflow."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def publish(
 ) -> list[str]:
     """Write the run folder, as `free_folder` gave it, then the Prefect artifacts.
 
-    The manifest is all that is needed to repeat the run; what the other inputs are is told by `Report`.
+    The manifest holds all that is needed to repeat the run; `Report` explains the other arguments.
 
     Returns:
         What went wrong with the artifacts, in a line.
@@ -89,7 +89,7 @@ def publish(
 
 @room_task("log into MLflow", run_name="log into {experiment}", persist=False)
 def track(folder: str, summary: Summary, experiment: str) -> list[str]:
-    """Log a published run into MLflow, and return what went wrong, in a line; none if it was logged."""
+    """Log a published run into MLflow, and return one line on what went wrong, or none."""
     with local_copy(Place(folder), mlflow.FILES) as files:
         return mlflow.track(files, summary, experiment=experiment)
 
@@ -108,7 +108,7 @@ def _create_artifacts(report: Report, folder: str) -> None:
 
 
 def make_verdict_row(outcome: Outcome, *, model: str) -> dict[str, str | int | float | None]:
-    """Return one test as plain Python values: the Prefect UI breaks on anything else."""
+    """Return a table row about one test in plain Python values, because the Prefect UI accepts nothing else."""
     low, high = outcome["interval"] or (None, None)
     control, stopping = outcome["control"], outcome.get("stopping")
     shares = {"pass_rate": outcome["pass_rate"], "low_95": low, "high_95": high}
@@ -132,15 +132,15 @@ def make_verdict_row(outcome: Outcome, *, model: str) -> dict[str, str | int | f
 
 
 def render_artifact(report: Report, folder: str) -> str:
-    """Return the report in Markdown, and where the complete one is."""
+    """Return the report in Markdown with the location of the complete report."""
     return f"{render(report).decode()}\n\nRun folder: {escape(folder)}\n"
 
 
 def format_headline(summary: Summary) -> str:
-    """Return the verdict on the run in a line of Markdown, for the UI reads a description as such."""
+    """Return the run's verdict as one line of Markdown, for the description in the Prefect UI."""
     return escape(make_shower(show_toxic=False)(summary["reason"]))
 
 
 def make_artifact_key(suite: str, model: str) -> str:
-    """Return a key of lower case letters, digits and dashes."""
+    """Return the artifact key of a suite and a model: lower-case letters, digits and dashes."""
     return re.sub(r"[^a-z0-9]+", "-", f"contrapose-{suite}-{model}".lower()).strip("-")

@@ -1,4 +1,4 @@
-"""Results by wording, in words and in tables, the same in every report."""
+"""Describe results by wording, in words and as tables, for all report formats."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PARTS = {
 
 
 def summarise_wordings(outcome: Outcome) -> Iterator[str]:
-    """Yield one clause with the worst and the best wording where the wording matters; else nothing."""
+    """Yield one clause on the worst and the best wording, if the wording matters."""
     summary = outcome.get("wordings")
     if summary is None or not is_wording_important(summary):
         return
@@ -35,7 +35,7 @@ def summarise_wordings(outcome: Outcome) -> Iterator[str]:
 
 
 def describe_wordings(outcome: Outcome) -> Iterator[str]:
-    """Yield clauses on the wordings: what they show, and what the interval covers; none with one wording."""
+    """Yield all clauses about wordings: their effect, and whether the interval allows for them."""
     summary = outcome.get("wordings")
     if summary is None or not summary["rates"]:
         return
@@ -53,7 +53,7 @@ def describe_wordings(outcome: Outcome) -> Iterator[str]:
 
 
 def tabulate_wordings(outcome: Outcome) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return titles and rows: the pass rate in each wording, the lowest first; no rows with one wording."""
+    """Return titles and rows of a table: the pass rate in each wording, lowest first; no rows with one wording."""
     summary = outcome.get("wordings")
     if summary is None:
         return (), []
@@ -62,7 +62,7 @@ def tabulate_wordings(outcome: Outcome) -> tuple[tuple[str, ...], list[tuple[str
 
 
 def tabulate_variance(outcome: Outcome) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return titles and rows: each source of the variance, and its share; no rows where that is unknown."""
+    """Return titles and rows of a table: shares of the variance by source; no rows if unknown."""
     variances = (outcome.get("wordings") or {"variances": None})["variances"]
     if variances is None:
         return (), []
@@ -76,7 +76,7 @@ def tabulate_variance(outcome: Outcome) -> tuple[tuple[str, ...], list[tuple[str
 
 
 def is_wording_important(summary: WordingSummary) -> bool:
-    """Return whether the wording matters: the interval is clearly longer for it, or one wording differs for sure."""
+    """Return whether wordings clearly lengthen the interval, or one wording significantly differs."""
     return (summary["longer"] or 1.0) >= MATTERS or any(_differs(part) for part in summary["rates"])
 
 

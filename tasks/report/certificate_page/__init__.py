@@ -1,4 +1,4 @@
-"""certificate.html, certificate.json and the board: the findings on judges and agents."""
+"""Render certificates of judges and agents: certificate.html, certificate.json and the board in Markdown."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class IntervalDrawing(NamedTuple):
 
 
 class DivergencePoint(NamedTuple):
-    """A way in which failed trials part from passed ones, in words."""
+    """The call at which failed trials of an agent first differ from passed ones, in words."""
 
     how: str
     step: str
@@ -47,7 +47,7 @@ class DivergencePoint(NamedTuple):
 
 
 def draw_interval(finding: JudgeFinding) -> IntervalDrawing | None:
-    """Return the drawing of a finding, from 0 to 100 % or from -100 to 100 points; None without an interval."""
+    """Return the drawing of a finding, from 0 to 100 % or from -100 to 100 points, or None without an interval."""
     if finding["value"] is None or finding["interval"] is None:
         return None
     low, high = finding["interval"]
@@ -106,7 +106,7 @@ def render(certificates: Sequence[Certificate], *, show_toxic: bool = False) -> 
 
 
 def describe_case_count(certificate: Certificate) -> str:
-    """Return how many cases a certificate rests on."""
+    """Return a sentence with the number of cases behind a certificate."""
     pairs, verdicts, unread = (certificate[name] for name in ("pairs", "verdicts", "unread"))
     if "tasks" in certificate:
         tasks, groups = certificate["tasks"], max(finding["clusters"] for finding in certificate["findings"])
@@ -117,7 +117,7 @@ def describe_case_count(certificate: Certificate) -> str:
 
 
 def list_divergences(certificate: Certificate) -> list[DivergencePoint]:
-    """Return the most frequent ways in which failed trials of an agent part from passed ones."""
+    """Return the calls at which failed trials of an agent most often first differ from passed ones."""
     steps = dict[str, list[int]]()
     for trial in certificate.get("failed_trials", []):
         if trial["passed_trial"] is not None:
@@ -151,14 +151,14 @@ def _format_cells(certificate: Certificate, columns: Mapping[str, str]) -> Itera
 
 
 def render_run(report: Report) -> bytes | None:
-    """Render the certificate of the judge that a run asked, or None for a run without tests of a judge."""
+    """Render the certificate of a run's judge, or return None if the run has no tests of a judge."""
     if not tests_a_judge(report.summary):
         return None
     return render([certify_run(report.summary)], show_toxic=report.show_toxic)
 
 
 def render_run_json(report: Report) -> bytes | None:
-    """Return the same certificate for machines."""
+    """Return the certificate of a run's judge as JSON, or None if the run has no tests of a judge."""
     if not tests_a_judge(report.summary):
         return None
     return f"{to_json(list_certificates([certify_run(report.summary)]))}\n".encode()

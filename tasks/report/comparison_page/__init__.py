@@ -1,4 +1,4 @@
-"""comparison.html: models side by side, and the cases that flipped; and the files of a comparison's folder."""
+"""Render comparison.html, which compares models and lists flipped cases, and write the comparison's folder."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FIRST_FLIPS = 20
 
 
 def render(comparison: Comparison, flips: Flips, *, show_toxic: bool = False) -> bytes:
-    """Render the page: the verdict, a matrix of tests and models, and what flipped, searchable.
+    """Render the page: the verdict, a matrix of tests and models, and a searchable list of flipped cases.
 
     As in a run's report, what is shown first is masked here, the script masks the packed texts until its reader
     reveals them, and the content security policy allows the one style sheet and the one script by their hashes.
@@ -75,7 +75,7 @@ def write_comparison(folder: Path, comparison: Comparison, flips: Flips, *, show
 
 
 def _matrix_cells(comparison: Comparison, test: Contest, flips: Flips, show: Show) -> Iterator[dict[str, Any]]:
-    """Values of each model in one test, the baseline first; texts are safe to show."""
+    """Yield the table cells of each model in one test, the baseline first; texts are safe to show."""
     standings = {standing["name"]: standing for standing in test["standings"]}
     for standing in (standings[model["name"]] for model in comparison["models"]):
         rate, pair = standing["rate"], markdown.find_baseline_pair(test, standing["name"])
@@ -96,7 +96,7 @@ def _matrix_cells(comparison: Comparison, test: Contest, flips: Flips, show: Sho
 
 
 class ShownFlip(NamedTuple):
-    """One case with the replies of two models."""
+    """A flipped case with the replies of both models, ready to show."""
 
     flip: Flip
     baseline: MarkedRow
@@ -104,7 +104,7 @@ class ShownFlip(NamedTuple):
 
 
 def _read_flips(flips: Sequence[Flip], show: Show) -> Iterator[ShownFlip]:
-    """The flips with their texts as a function shows them."""
+    """Yield the flipped cases with texts that `show` has made safe."""
     if not flips:
         return
     frames = [pd.DataFrame([flip.rows[side] for flip in flips], dtype=object) for side in (0, 1)]
@@ -115,7 +115,7 @@ def _read_flips(flips: Sequence[Flip], show: Show) -> Iterator[ShownFlip]:
 
 
 def _pack_flips(comparison: Comparison, flips: Flips, show: Show, *, show_toxic: bool) -> str:
-    """Return all flips for the script: distinct texts, and of each flip the numbers of its own.
+    """Return all flipped cases packed for the page's script: distinct texts, and each case's text numbers.
 
     These are both prompts, then both replies and the reason of the baseline, and of the model; then, of what people
     read next to the prompts, a name and the number of its text in turn. Parts of prompts are given by their lengths.

@@ -1,4 +1,4 @@
-"""report.html: one file that needs nothing else, neither network nor server."""
+"""Render report.html: one file that needs neither network nor server."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PIECES = 256
 
 
 def render(report: Report) -> Iterator[bytes]:
-    """Render the page in pieces: verdict, what decides each test, a card per test, and the samples, searchable.
+    """Yield the page in pieces: verdict, evidence, a card for each test, and the searchable samples.
 
     Everything that is shown first is masked and cleaned here. The samples travel as packed data, a part of the
     results at a time; toxic words are raw in there, and the script masks them until its reader reveals them. The
@@ -106,7 +106,7 @@ LETTERS: Mapping[str, str] = {
 
 
 def make_head(summary: Summary, show: Show) -> dict[str, Any]:
-    """Return the values of the first screen."""
+    """Return the template values of the first screen."""
     reason, counts, model = wording.reason_text(summary), wording.totals(summary), summary["model"]
     answer = wording.ANSWERS[summary["verdict"]]
     passed = f"{counts['passed']:,} of {counts['scored']:,} scored cases passed"
@@ -149,7 +149,7 @@ def make_head(summary: Summary, show: Show) -> dict[str, Any]:
 
 
 def choose_evidence(report: Report, show: Show) -> Iterator[dict[str, Any]]:
-    """Values of the tests that the page opens on, each with its clearest failure where there is one."""
+    """Yield template values of the tests on the first screen, each with its clearest failure if there is one."""
     for outcome in report.summary["tests"]:
         test, scored = outcome["test_type"], outcome["scored"]
         became = classify(omit_controls(pick_test(report.results.figures, test))).value_counts()
@@ -173,7 +173,7 @@ FIRST_ROWS = 20
 def choose_rows(
     results: StoredResults, figures: pd.DataFrame, places: Sequence[int], show: Show, *, show_langtest: bool
 ) -> list[MarkedRow]:
-    """Return the first of the rows at `places` that are no controls, failures first, masked."""
+    """Return the rows that the page lists first, masked: of those at `places`, no controls, failures first."""
     counted = omit_controls(figures.loc[figures.index.isin(places)])
     failed = classify(counted).map({name: rank for rank, name in enumerate(OUTCOMES)})
     chosen = failed.sort_values(kind="stable").index[:FIRST_ROWS]
@@ -185,7 +185,7 @@ def choose_rows(
 
 
 def tabulate_calls(calls: Calls, show: Show) -> list[tuple[str, list[tuple[str, ...]]]]:
-    """Return a title and rows for each kind of calls of which there are any: prompt, time, tokens, cost."""
+    """Return tables of the slowest and most expensive calls, as title and rows of prompt, time, tokens, cost."""
     # Where nothing has a price, they are those with the most tokens.
     dearest = "By cost" if any(call["cost"] for call in calls.dearest) else "By tokens"
     tables = list[tuple[str, list[tuple[str, ...]]]]()
@@ -210,9 +210,9 @@ _SAMPLES = '<section id="samples"'
 
 
 def insert_shortest(page: str, prompts: Sequence[ShortestPrompt], show: Show) -> str:
-    """Return a finished page with a section on these prompts before its samples, in place of an earlier one.
+    """Return a finished page with a section on the shortest failing prompts, replacing an earlier section.
 
-    The page is not rendered again, so that the other results of a run need not be read for it.
+    The page is not rendered again, so the results of the run need not be read.
     """
     items = []
     for prompt in prompts:

@@ -1,4 +1,4 @@
-"""One test as a card of the page, every text ready to be shown, and explanations of the terms that it names."""
+"""Template values of a test's card on the page, with the glossary of the terms on it."""
 
 from __future__ import annotations
 
@@ -69,19 +69,19 @@ GENERAL: Mapping[str, str] = {
 
 
 def describe_setting(test: str, name: str) -> str:
-    """Return what a setting of a test is, as the form and the suite's schema say it, or ""."""
+    """Return the description of a test's setting from its schema, or "" if there is none."""
     described = probe(test).settings_type.model_fields.get(name) if is_probe(test) else None
     return described.description or "" if described else ""
 
 
 class Glossary:
-    """The terms of one page, collected while it is written; each text is there once."""
+    """The terms on one page, collected while the page is written; each explanation is stored once."""
 
     def __init__(self) -> None:
         self._ids: dict[tuple[str, str], str] = {}
 
     def add_named(self, name: str, text: str) -> Markup:
-        """Return the name as a button that opens the text; the bare name, escaped, where there is no text."""
+        """Return the name as a button that opens its explanation, or the escaped name if the explanation is empty."""
         if not text:
             return escape(name)
         place = self._ids.setdefault((name, text), f"term-{len(self._ids) + 1}")
@@ -89,11 +89,11 @@ class Glossary:
         return button.format(place, name)
 
     def general(self, name: str, shown: str = "") -> Markup:
-        """Return the same for a term of every run; `shown` is what the button says, where that is another name."""
+        """Return the button of a general term; `shown` is its label if that differs from the name."""
         return self.add_named(shown or name, GENERAL.get(name, ""))
 
     def all(self) -> tuple[tuple[str, str, str], ...]:
-        """Return ids, names and texts; complete once everything else is written."""
+        """Return ids, names and explanations; complete only after the rest of the page is written."""
         return tuple((place, name, text) for (name, text), place in self._ids.items())
 
 
@@ -117,7 +117,7 @@ def make_card(
     show_langtest: bool,
     reader: str,
 ) -> dict[str, Any]:
-    """Return the values of the card's template.
+    """Return the values of the template of a test's card.
 
     Takes the rows without controls, the cases that were not asked, and counts over the rows. This run is the last of
     the runs of its suite. Terms that are named on the card join those of the page.
@@ -179,13 +179,13 @@ def _figures(outcome: Outcome, panels: Sequence[Panel], show: Show, terms: Gloss
 
 
 def make_bar_items(counts: Mapping[str, int], show: Show) -> BarItems:
-    """Return counts as bars of their sum, in their order."""
+    """Return counts as bars with lengths relative to their sum, in order."""
     total = sum(counts.values())
     return [(show(name), count, total) for name, count in counts.items()]
 
 
 def _panel(panel: Panel, show: Show) -> dict[str, Any]:
-    """Return the values of a panel of the probe, masked, its numbers formatted; a grid is masked by its macro."""
+    """Return the template values of a probe's panel, masked, numbers formatted; the template masks grids."""
     if isinstance(panel, Bars):
         shares = [(show(share.name), share.count, share.total) for share in panel.shares]
         return {"kind": "bars", "title": show(panel.title), "sentence": show(panel.sentence), "shares": shares}
@@ -207,7 +207,7 @@ def _format_quantity(quantity: Quantity | None) -> str:
 
 
 def _show_passages(outcome: Outcome) -> Iterator[dict[str, Any]]:
-    """Values of the panel about passages; none without passages."""
+    """Yield the template values of the panel about retrieved passages; nothing without passages."""
     header, rows = tabulate_passages(outcome)
     if rows:
         first, *others = make_sentences(describe_passages(outcome))
@@ -222,7 +222,7 @@ def _show_passages(outcome: Outcome) -> Iterator[dict[str, Any]]:
 
 
 def _show_wordings(outcome: Outcome) -> Iterator[dict[str, Any]]:
-    """Values of the panels about wordings: rates of each, and shares of the variance; none with one wording."""
+    """Yield the panels about wordings: rates, and shares of the variance; nothing with a single wording."""
     first, *others = [*make_sentences(wordings.describe_wordings(outcome)), ""]
     texts = {
         "Wordings of the prompt": (wordings.tabulate_wordings(outcome), first),
@@ -241,7 +241,7 @@ def _show_wordings(outcome: Outcome) -> Iterator[dict[str, Any]]:
 
 
 def _list_skips(outcome: Outcome, skipped: pd.DataFrame, show: Show) -> list[tuple[str, int, int, Pairs]]:
-    """Return reasons of skips, with their counts, the count of all, and ids and texts of examples."""
+    """Return the reasons for skipped cases: reason, count, total, and ids and texts of examples."""
     test, counts = outcome["test_type"], wording.skips(outcome["test_type"], outcome["skip_reasons"])
     # A report without skipped cases holds a frame without columns.
     rows = skipped[["sample_id", "original", "skip_reason"]].to_numpy().tolist() if "skip_reason" in skipped else []
@@ -256,7 +256,7 @@ def _list_skips(outcome: Outcome, skipped: pd.DataFrame, show: Show) -> list[tup
 
 
 def _draw_charts(test: str, tally: RowTally, show: Show, terms: Glossary) -> Iterator[tuple[Markup, Markup, str]]:
-    """Drawings of eval_scores, with their titles and what the marks are."""
+    """Yield charts of eval_scores: title, drawing, and legend of its marks."""
     commonest = sorted(tally.cases, key=lambda name: -sum(map(len, tally.cases[name])))[:MOST_CHARTS]
     for scorer in commonest:
         controls = np.concatenate([np.empty(0), *tally.controls.get(scorer, ())])
@@ -275,7 +275,7 @@ def _yield_counts(outcome: Outcome, terms: Glossary) -> Iterator[tuple[str, str]
 
 
 def _describe_gates(outcome: Outcome, show: Show, terms: Glossary) -> Pairs:
-    """Return what the verdict rests on besides the pass rate, and the basis of the gate of the pass rate."""
+    """Return the further rates that decide the verdict, and the origin of the pass rate's gate."""
     main = choose_main_rate(outcome).name
     gates = [gate for gate in outcome["gates"] if gate["name"] != main]
     further = tuple((_name_term(outcome, gate["name"], show, terms), evidence.describe_gate(gate)) for gate in gates)

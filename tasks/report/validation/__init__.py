@@ -1,4 +1,4 @@
-"""validation.json and validation.html: every expectation, and whether the tables of a run meet it."""
+"""Render validation.json and validation.html: whether the tables of a run meet each expectation."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ class ValidationHead:
 
 
 def render(report: Report) -> bytes:
-    """Render the page for people: one file that needs nothing else, without a script."""
+    """Render validation.html for a report: one file without scripts."""
     return render_checks(_make_head(report), report.checked, show_toxic=report.show_toxic)
 
 
 def render_json(report: Report) -> bytes:
-    """Return the same for machines; values are raw, toxic words too."""
+    """Return validation.json for a report; values are raw, toxic words too."""
     return encode_findings(_make_head(report), report.checked)
 
 
@@ -80,7 +80,7 @@ def render_checks(head: ValidationHead, checked: Sequence[Checked], *, show_toxi
 
 
 def _make_sections(checked: Sequence[Checked], show: Show) -> Iterator[dict[str, Any]]:
-    """Values of each suite: those of the first tables first, the project's own before those of the user."""
+    """Yield template values of each suite, in order of the tables; the project's suites before the user's."""
 
     def suite_key(one: tuple[Checked, Finding]) -> tuple[int, bool, str, str]:
         suite = one[1]["suite"]
@@ -154,7 +154,7 @@ LONGEST_IN_ERROR = 120
 
 
 def make_gate_error(checked: Sequence[Checked], *, folder: Place | None = None, show_toxic: bool = False) -> GateError:
-    """Return the error of tables that break expectations; it names rows, columns and values of the first such table."""
+    """Return the error for failed expectations; it names rows, columns and values of the first failed table."""
     show = make_shower(show_toxic=show_toxic, longest=LONGEST_IN_ERROR)
     bad = [table for table in checked if blocking_findings(table)]
     broken = blocking_findings(bad[0])
