@@ -58,7 +58,7 @@ from contrapose.tasks.report.decision_markdown import list_answer, render, write
 from contrapose.tasks.report.publish import find_free_folder, write_folder
 from contrapose.tasks.report.task import make_artifact_key
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.checks import Checks, OvertakenError
+from contrapose.tasks.store.checks import Checks, CheckTakenOverError
 
 POLL_SECONDS = 5
 
@@ -160,7 +160,7 @@ def check_retrained_model(
     if row.owner != checks.owner:
         # Another flow run has decided on the same announcement.
         return _end(CheckedModel(decision=json.loads(row.decision or "{}"), duplicate=True, done=[]))
-    with checks.alive(check.key):
+    with checks.keep_alive(check.key):
         decision = _decide(check)
         announce_decision(decision, suite=config.suite)
         if decision["verdict"] == "hold" and decision["answer"] is None and check.promotion.ask:
@@ -198,7 +198,7 @@ def _decide(check: RetrainedCheck) -> Decision:
 
 def _promote(check: RetrainedCheck, decision: Decision) -> list[str]:
     """Promote, unless a candidate that was announced later is; return what was done, in sentences."""
-    newer = check.checks.newer(check.key, alike=check.key[:ALIKE])
+    newer = check.checks.find_newer(check.key, alike=check.key[:ALIKE])
     if newer is not None:
         check.checks.close(check.key, promoted=False)
         named = f"{newer.model} {newer.revision} {newer.training_run}"
@@ -228,7 +228,7 @@ def _announced_failure(candidate: Candidate, key: str = "") -> Iterator[None]:
     """Emit the event for a check that fails, unless another process goes on with it."""
     try:
         yield
-    except OvertakenError:
+    except CheckTakenOverError:
         raise
     except Exception as error:
         announce_failure(candidate, error, check=key)

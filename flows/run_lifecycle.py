@@ -58,7 +58,7 @@ def begin(config: RunConfig, *, resumed: str | None = None, alone: bool = True) 
 
 def alive(run: Run) -> AbstractContextManager[None]:
     """Mark a run as going on until the end of the context: nobody else may resume it meanwhile."""
-    return Store().runs.alive(run.id)
+    return Store().runs.keep_alive(run.id)
 
 
 def find_begun(store: Runs) -> str | None:

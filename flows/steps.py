@@ -30,8 +30,8 @@ from contrapose.tasks.core.records import Case
 from contrapose.tasks.core.reply_outcomes import EXPLAINED
 from contrapose.tasks.core.stopping import Stopping, later_look, stopped_early
 from contrapose.tasks.core.validation import Checked, blocking_findings
-from contrapose.tasks.evaluate.gate import correct_outcomes, rules
-from contrapose.tasks.evaluate.reruns import Reruns, with_rerun_shares
+from contrapose.tasks.evaluate.gate import correct_outcomes, make_rules
+from contrapose.tasks.evaluate.reruns import Reruns, add_rerun_shares
 from contrapose.tasks.evaluate.task import judge as judge_task
 from contrapose.tasks.infer.base import HasSomeReplies
 from contrapose.tasks.infer.chunks import chunks, questions_in
@@ -249,7 +249,7 @@ def judge(
             cases=cases[plan.test],
             results=results[plan.test],
             data=samples[plan.test]["data"],
-            rules=rules(run.config, plan, tests=len(run.plans), looks=schedule.evidence),
+            rules=make_rules(run.config, plan, tests=len(run.plans), looks=schedule.evidence),
         )
         outcome = own["outcome"]
         if missing := trials[plan.test].unasked:
@@ -262,7 +262,7 @@ def judge(
         schedules[plan.test] = schedule
         outcomes.append(outcome)
     judged = []
-    for outcome in with_rerun_shares(outcomes, correct_outcomes(outcomes), reruns):
+    for outcome in add_rerun_shares(outcomes, correct_outcomes(outcomes), reruns):
         test = outcome["test_type"]
         if schedules[test].looks and run.config.tests.defaults.gate != "rate":
             outcome = _with_looks(outcome, trials[test], schedules[test])

@@ -128,12 +128,12 @@ def _resume(arguments: argparse.Namespace) -> int:
     from contrapose.flows.run_lifecycle import config_of
     from contrapose.tasks.config.permissions import allow, named_by_user
     from contrapose.tasks.config.run_config import RunConfig
-    from contrapose.tasks.store.engine import file_of, store_url
+    from contrapose.tasks.store.engine import get_store_file, store_url
 
     limits = {name: getattr(arguments, name) for name in ("max_calls", "max_tokens", "max_cost")}
     changes = {name: value for name, value in limits.items() if value is not None}
     config = RunConfig.model_validate({**config_of(row).model_dump(mode="json"), **changes})
-    if file_of(store_url()):
+    if get_store_file(store_url()):
         # In a store of this user's own: what the run names was allowed when it began.
         allow(named_by_user(config.model_dump(mode="json")))
     serve_blocks(config.key_block)

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.outcome import GateSummary, Outcome, Verdict
-from contrapose.tasks.evaluate.rates import Rate, find_pointless
+from contrapose.tasks.evaluate.rates import Rate, find_trivial_gate
 from contrapose.tasks.statistics.families import format_p_over_level, holm
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
 from contrapose.tasks.statistics.power import further_rows_needed, highest
@@ -59,7 +59,7 @@ class Rules(NamedTuple):
     """How many times the samples the rows of the data are: no advice names more cases than these."""
 
 
-def rules(config: RunConfig, plan: Plan, *, tests: int = 1, looks: Looks = ONE_LOOK) -> Rules:
+def make_rules(config: RunConfig, plan: Plan, *, tests: int = 1, looks: Looks = ONE_LOOK) -> Rules:
     """Return the rules of a configuration for one test among so many."""
     defaults = config.tests.defaults
     # A bare rate claims nothing that looks could weaken.
@@ -98,7 +98,7 @@ def decide(counts: Counts, rates: Sequence[Rate], rules: Rules, *, too_few: str 
         reason = f"0 of {counted('cases', counts.asked)}" if counts.asked else "No case"
         return GateDecision("inconclusive", f"{reason} could be scored.", [])
     answered = counts.asked - counts.errors
-    gates = [_summary(rate, rules) for rate in rates]
+    gates = [_summarise_gate(rate, rules) for rate in rates]
     if counts.scored / answered < rules.min_coverage:
         reason = (
             f"Only {counts.scored} of {answered} answers could be scored; min_coverage is {rules.min_coverage:.1%}."
@@ -107,13 +107,13 @@ def decide(counts: Counts, rates: Sequence[Rate], rules: Rules, *, too_few: str 
     enough = [rate for rate in rates if not rate.too_few]
     if not enough:
         return GateDecision("inconclusive", too_few, gates)
-    decision = _by_rate(enough, gates) if rules.gate == "rate" else _by_interval(enough, gates, rules)
+    decision = _decide_by_rate(enough, gates) if rules.gate == "rate" else _decide_by_interval(enough, gates, rules)
     if not too_few or decision.verdict == "fail":
         return decision
     return decision._replace(verdict="inconclusive", reason=too_few, reached=None if decision.reached is None else 1.0)
 
 
-def _summary(rate: Rate, rules: Rules) -> GateSummary:
+def _summarise_gate(rate: Rate, rules: Rules) -> GateSummary:
     return GateSummary(
         name=rate.name,
         wanted=rate.wanted,
@@ -127,62 +127,62 @@ def _summary(rate: Rate, rules: Rules) -> GateSummary:
         missed=rate.missed,
         effective=min(rate.worst.effective, rate.rows),
         clusters=rate.worst.clusters,
-        further=further_cases(rate, rules),
+        further=count_further_cases(rate, rules),
         chance=rate.chance,
     )
 
 
-def _by_rate(rates: Sequence[Rate], gates: list[GateSummary]) -> GateDecision:
+def _decide_by_rate(rates: Sequence[Rate], gates: list[GateSummary]) -> GateDecision:
     """Decide by the bare rates."""
     if failed := next((rate for rate in rates if rate.lenient.rate < rate.wanted), None):
         value, gate = distinct_percentages(failed.best.rate, failed.wanted)
-        reason = f"The {failed.label} ({value}) is below the gate ({gate}){_open_clause(failed, 'pass')}."
+        reason = f"The {failed.label} ({value}) is below the gate ({gate}){_describe_open_cases(failed, 'pass')}."
         return GateDecision("fail", reason, gates)
     if short := next((rate for rate in rates if rate.strict.rate < rate.wanted), None):
-        reason = _noise_reason(short) or _wrong_before_reason(short) or _open_reason(short)
+        reason = _explain_noise(short) or _explain_wrong_before(short) or _explain_unreadable(short)
         return GateDecision("inconclusive", reason, gates)
-    if pointless := find_pointless(rates):
-        return GateDecision("inconclusive", _guessed_reason(pointless), gates)
+    if pointless := find_trivial_gate(rates):
+        return GateDecision("inconclusive", _explain_guessing(pointless), gates)
     value, gate = distinct_percentages(rates[0].worst.rate, rates[0].wanted)
-    reason = f"The {rates[0].label} ({value}) reaches the gate ({gate}){_open_clause(rates[0], 'fail')}."
+    reason = f"The {rates[0].label} ({value}) reaches the gate ({gate}){_describe_open_cases(rates[0], 'fail')}."
     return GateDecision("pass", reason, gates)
 
 
-def _by_interval(rates: Sequence[Rate], gates: list[GateSummary], rules: Rules) -> GateDecision:
+def _decide_by_interval(rates: Sequence[Rate], gates: list[GateSummary], rules: Rules) -> GateDecision:
     """Decide by the bounds of the rates."""
     reached, missed = max(rate.reached for rate in rates), min(1.0, len(rates) * min(rate.missed for rate in rates))
 
     def bound_words(rate: Rate, side: str, bound: float, become: str) -> str:
         end, gate = distinct_percentages(bound, rate.wanted)
-        return f"the {rate.label} is {side} {end}{_open_clause(rate, become)}; the gate is {gate}"
+        return f"the {rate.label} is {side} {end}{_describe_open_cases(rate, become)}; the gate is {gate}"
 
     if missed <= LEVEL:
         worst = min(rates, key=lambda rate: rate.missed)
         reason = bound_words(worst, "at most", worst.bounds.high, "pass")
         return GateDecision("fail", f"With 95 % confidence {reason}.", gates, reached, missed)
     short = next((rate for rate in sorted(rates, key=lambda rate: not rate.is_doubted) if rate.reached > LEVEL), None)
-    pointless = find_pointless(rates)
+    pointless = find_trivial_gate(rates)
     if pointless and (short is None or pointless.constant or pointless.chance == 1):
-        return GateDecision("inconclusive", _guessed_reason(pointless), gates)
+        return GateDecision("inconclusive", _explain_guessing(pointless), gates)
     if short:
-        return GateDecision("inconclusive", inconclusive_reason(short, rules), gates, reached, missed)
+        return GateDecision("inconclusive", explain_inconclusive(short, rules), gates, reached, missed)
     closest = sorted(rates, key=lambda rate: -rate.reached)[:1] if len(rates) > MOST_NAMED else rates
     reason = ", and ".join(bound_words(rate, "at least", rate.bounds.low, "fail") for rate in closest)
     every = f"all {len(rates)} rates reach their gates. The closest: " if len(rates) > MOST_NAMED else ""
     return GateDecision("pass", f"With 95 % confidence {every}{reason}.", gates, reached, missed)
 
 
-def further_cases(rate: Rate, rules: Rules) -> int | None:
+def count_further_cases(rate: Rate, rules: Rules) -> int | None:
     """Return how many more cases would decide a rate at the strictest step of Holm's correction.
 
     None where it is decided so, where the data hold fewer, and where no number is enough: while open cases decide, more
     like them stay open too.
     """
-    more = _needed_cases(rate, rules)
+    more = _count_needed_cases(rate, rules)
     return more if more is not None and more <= (rules.growth - 1) * rate.rows else None
 
 
-def _needed_cases(rate: Rate, rules: Rules) -> int | None:
+def _count_needed_cases(rate: Rate, rules: Rules) -> int | None:
     """Return the same of data without end."""
     level = LEVEL / rules.tests
     if rate.is_doubted or min(rate.reached, rate.missed) <= level or rate.worst.rate < rate.wanted <= rate.best.rate:
@@ -192,7 +192,7 @@ def _needed_cases(rate: Rate, rules: Rules) -> int | None:
     return None if more is None else math.ceil(more / rate.votes)
 
 
-def _open_clause(rate: Rate, become: str) -> str:
+def _describe_open_cases(rate: Rate, become: str) -> str:
     """Return the clause that a bound holds with all open cases counted one way; empty without open cases."""
     if not rate.open:
         return ""
@@ -201,7 +201,7 @@ def _open_clause(rate: Rate, become: str) -> str:
     return f", even if all {rate.open:,} cases that could not be scored {become}"
 
 
-def inconclusive_reason(rate: Rate, rules: Rules) -> str:
+def explain_inconclusive(rate: Rate, rules: Rules) -> str:
     """Return the sentence on a rate that is too close to its gate to call."""
     if rate.wanted == 1:
         shown, cases = percent(highest(rate.worst.effective, level=LEVEL / rules.tests)), f"{rate.worst.effective:,.0f}"
@@ -211,23 +211,23 @@ def inconclusive_reason(rate: Rate, rules: Rules) -> str:
         )
     if rate.is_doubted:
         return rate.doubt
-    if wrong_before := _wrong_before_reason(rate):
+    if wrong_before := _explain_wrong_before(rate):
         return wrong_before
     if rate.worst.rate < rate.wanted <= rate.best.rate and rate.open:
-        return _open_reason(rate)
+        return _explain_unreadable(rate)
     low, high, gate = distinct_percentages(rate.worst.rate, rate.best.rate, rate.wanted)
     value, rows = f"{low} to {high}" if rate.open else low, rate.rows
-    more = more_cases_clause(_needed_cases(rate, rules), left=(rules.growth - 1) * rows)
+    more = more_cases_clause(_count_needed_cases(rate, rules), left=(rules.growth - 1) * rows)
     return f"The {rate.label} ({value} of {counted('cases', rows)}) is too close to the gate ({gate}) to call{more}."
 
 
-def _noise_reason(rate: Rate) -> str:
+def _explain_noise(rate: Rate) -> str:
     """Return the sentence on a bare rate whose claim noise may explain, or ""."""
     fails, passes = rate.best.rate < rate.wanted <= rate.lenient.rate, rate.strict.rate < rate.wanted <= rate.worst.rate
     return rate.doubt if fails or passes else ""
 
 
-def _wrong_before_reason(rate: Rate) -> str:
+def _explain_wrong_before(rate: Rate) -> str:
     """Return the sentence on a rate missed only because the model did not know the answers, or ""."""
     if not rate.best.rate < rate.wanted <= rate.lenient.rate:
         return ""
@@ -238,7 +238,7 @@ def _wrong_before_reason(rate: Rate) -> str:
     )
 
 
-def _open_reason(rate: Rate) -> str:
+def _explain_unreadable(rate: Rate) -> str:
     """Return the sentence on a rate that unreadable replies decide."""
     low, high, gate = distinct_percentages(rate.worst.rate, rate.best.rate, rate.wanted)
     return (
@@ -247,7 +247,7 @@ def _open_reason(rate: Rate) -> str:
     )
 
 
-def _guessed_reason(rate: Rate) -> str:
+def _explain_guessing(rate: Rate) -> str:
     """Return the sentence on a gate that random guessing, or a constant answer, reaches."""
     if rate.constant and rate.chance == 1:
         return (
@@ -261,7 +261,7 @@ def _guessed_reason(rate: Rate) -> str:
     return f"{who} reaches a {rate.label} of {chance}: the gate ({gate}) proves nothing. Set a higher one."
 
 
-def decided_tests(decisions: Sequence[GateDecision | None]) -> list[bool]:
+def find_decided_tests(decisions: Sequence[GateDecision | None]) -> list[bool]:
     """Return which tests of a run need no further case, whatever becomes of the others; None: one without a claim yet.
 
     Holm's correction over what each claims at its own last look, with the tests that claim nothing among them: a claim

@@ -22,7 +22,7 @@ from contrapose.tasks.statistics.shares import (
 )
 
 
-class AskedIn(NamedTuple):
+class RowOrigin(NamedTuple):
     """Where each row comes from, of a test whose wordings are a sample of all wordings."""
 
     sample: np.ndarray
@@ -30,9 +30,9 @@ class AskedIn(NamedTuple):
     wording: np.ndarray
     """(rows,): numbers of the wordings."""
 
-    def of(self, rows: np.ndarray) -> AskedIn:
+    def of(self, rows: np.ndarray) -> RowOrigin:
         """Return only some of the rows."""
-        return AskedIn(self.sample[rows], self.wording[rows])
+        return RowOrigin(self.sample[rows], self.wording[rows])
 
     def cover(self, share: Share, true: np.ndarray) -> Share:
         """Return the share of true rows with the variance of the wordings in its evidence."""
@@ -164,7 +164,7 @@ class GatedCases(NamedTuple):
     too_few: str = ""
     """The sentence that says that these are too few to claim anything."""
 
-    def doubted(self, changed: np.ndarray, doubt: str, *, stays: bool) -> GatedCases:
+    def excuse_noise(self, changed: np.ndarray, doubt: str, *, stays: bool) -> GatedCases:
         """Return the cases without what noise may explain: fails of answers that should stay, passes of others.
 
         `changed` is (results,): 1 where the answer changed.
@@ -176,9 +176,9 @@ class GatedCases(NamedTuple):
             return self._replace(at_best=np.where(own, 1.0, best), doubt=doubt)
         return self._replace(at_worst=np.where(own & (self.met == 1), 0.0, self.met), doubt=doubt)
 
-    def rate(self, cluster: np.ndarray, looks: Looks, asked: AskedIn | None = None) -> Rate | None:
+    def rate(self, cluster: np.ndarray, looks: Looks, asked: RowOrigin | None = None) -> Rate | None:
         """Return the rate, by cluster and wording of each row of the results, or None if there are no cases."""
-        return rate_of(
+        return compute_rate(
             self.name,
             self.met,
             cluster[self.rows],
@@ -197,7 +197,7 @@ class GatedCases(NamedTuple):
 Own = TypeVar("Own", Rate, GatedCases)
 
 
-def find_pointless(rates: Sequence[Own]) -> Own | None:
+def find_trivial_gate(rates: Sequence[Own]) -> Own | None:
     """Return the rate that keeps a test from proving anything, or None if no model that knows nothing passes.
 
     A constant answer that reaches one gate is enough: it stays, and so reaches the others too. Of the gates that
@@ -208,7 +208,7 @@ def find_pointless(rates: Sequence[Own]) -> Own | None:
     return next(iter(constant or (guessed if len(guessed) == len(rates) else [])), None)
 
 
-def rate_of(
+def compute_rate(
     name: str,
     met: Any,
     cluster: Any,
@@ -221,7 +221,7 @@ def rate_of(
     doubt: str = "",
     too_few: bool = False,
     looks: Looks = ONE_LOOK,
-    asked: AskedIn | None = None,
+    asked: RowOrigin | None = None,
 ) -> Rate | None:
     """Return the rate of some cases, or None if there are none.
 

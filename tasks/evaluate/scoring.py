@@ -31,7 +31,7 @@ def score_trials(trials: Sequence[Trial], plan: Plan, *, model: str, embed: Embe
     Only scorers that need it call `embed`. With `passages`, some trial came with some, and further columns hold them.
     """
     chosen = probe(plan.test)
-    reasons = [_unread_reason(trial, chosen) for trial in trials]
+    reasons = [_explain_unscored(trial, chosen) for trial in trials]
     read = [trial for trial, reason in zip(trials, reasons, strict=True) if reason is None]
     with garbage_collection_paused():
         scores = iter(chosen.score(read, plan.probe_settings, embed=embed))
@@ -40,7 +40,7 @@ def score_trials(trials: Sequence[Trial], plan: Plan, *, model: str, embed: Embe
         return result_table(trials, every, probe=chosen, model=model, pairs=pairs, passages=passages)
 
 
-def _unread_reason(trial: Trial, chosen: Probe) -> str | None:
+def _explain_unscored(trial: Trial, chosen: Probe) -> str | None:
     """Return why a trial has no replies to score, or None if it has. Some probes also score withheld replies."""
     if error := trial.expected.error or trial.actual.error:
         return f"The model gave no answer: {error}"
@@ -74,12 +74,12 @@ def calibrate_plan(plan: Plan, controls: Iterable[Sequence[Trial]], *, embed: Em
     settings = plan.probe_settings.model_copy(update={"threshold": DOCUMENTED, "documents_scores": False})
     chosen, by_scorer = probe(plan.test), dict[str, list[tuple[str, float]]]()
     for portion in controls:
-        read = [trial for trial in portion if _unread_reason(trial, chosen) is None]
+        read = [trial for trial in portion if _explain_unscored(trial, chosen) is None]
         for trial, score in zip(read, chosen.score(read, settings, embed=embed), strict=True):
             if score.value is not None:
                 by_scorer.setdefault(trial.case.scorer, []).append((trial.case.sample_id, score.value))
     bands = {
-        scorer: band(scorer, [value for _, value in scores])
+        scorer: compute_band(scorer, [value for _, value in scores])
         for scorer, scores in by_scorer.items()
         if len({sample for sample, _ in scores}) >= LEAST_CONTROLS
     }
@@ -87,7 +87,7 @@ def calibrate_plan(plan: Plan, controls: Iterable[Sequence[Trial]], *, embed: Em
     return plan.model_copy(update={"settings": {**plan.settings, "threshold": thresholds}})
 
 
-def band(scorer: str, values: Sequence[float]) -> tuple[float, float]:
+def compute_band(scorer: str, values: Sequence[float]) -> tuple[float, float]:
     """Return the central 95 % of the controls' scores, and no change at all; of a distance, the lowest 95 %."""
     if scorer in DISTANCES:
         return 0.0, max(float(np.quantile(values, CENTRAL)), ROUNDING)
@@ -95,14 +95,14 @@ def band(scorer: str, values: Sequence[float]) -> tuple[float, float]:
     return min(float(low), -ROUNDING), max(float(high), ROUNDING)
 
 
-def controls_in(tables: Iterable[Table]) -> Iterator[list[Trial]]:
+def read_controls(tables: Iterable[Table]) -> Iterator[list[Trial]]:
     """Control trials of a test, a row group at a time."""
     for table in tables:
         for part in batches(table):
             yield from_arrow(part.filter(pc.struct_field(part["case"], "control")), Trial)
 
 
-def follow_ups(portions: Iterable[Sequence[Trial]], plan: Plan, *, embed: Embed) -> Iterator[FollowUp]:
+def yield_follow_ups(portions: Iterable[Sequence[Trial]], plan: Plan, *, embed: Embed) -> Iterator[FollowUp]:
     """Questions about the replies of trials that were answered; a failed call and a withheld reply are none.
 
     First about replies that could not be read, then of those that rules read, and of made-up ones, as many as a test
@@ -112,17 +112,17 @@ def follow_ups(portions: Iterable[Sequence[Trial]], plan: Plan, *, embed: Embed)
     known: list[FollowUp] = []
     invented: list[FollowUp] = []
     for portion in portions:
-        trials = [trial for trial in portion if _unread_reason(trial, chosen) is None]
+        trials = [trial for trial in portion if _explain_unscored(trial, chosen) is None]
         questions = chosen.follow_ups(trials, settings, embed=embed)
         yield from (question for question in questions if question.known is None)
         checks = [question for question in questions if question.known is not None]
         known = sample_questions([*known, *checks], CHECKS)
-        invented = sample_questions([*invented, *_made_up(trials, chosen, checks)], share_of(CHECKS))
+        invented = sample_questions([*invented, *_yield_made_up(trials, chosen, checks)], share_of(CHECKS))
     yield from known
     yield from invented
 
 
-def _made_up(trials: Iterable[Trial], chosen: Probe, checks: Iterable[FollowUp]) -> Iterator[FollowUp]:
+def _yield_made_up(trials: Iterable[Trial], chosen: Probe, checks: Iterable[FollowUp]) -> Iterator[FollowUp]:
     """Questions about made-up replies, which choose no right option.
 
     Where none is known to be right, they do not choose what the model's own reply was read to choose.
@@ -166,9 +166,9 @@ def count_pairs(trials: Sequence[Trial], plan: Plan, *, embed: Embed) -> list[Ma
         return [{}] * len(trials)
     columns: list[Mapping[str, int]] = []
     chosen = probe(plan.test)
-    for _, askings in groupby(trials, key=_case_name):
+    for _, askings in groupby(trials, key=_name_case):
         group = list(askings)
-        pairs = list(_pairs(group, chosen)) if not group[0].case.control else []
+        pairs = list(_yield_pairs(group, chosen)) if not group[0].case.control else []
         counts = dict.fromkeys(PAIR_COLUMNS, 0)
         scores = chosen.score([trial for _, trial in pairs], plan.probe_settings, embed=embed) if pairs else []
         for (kind, _), score in zip(pairs, scores, strict=True):
@@ -181,7 +181,7 @@ def count_pairs(trials: Sequence[Trial], plan: Plan, *, embed: Embed) -> list[Ma
     return columns
 
 
-def _case_name(trial: Trial) -> tuple[str, str]:
+def _name_case(trial: Trial) -> tuple[str, str]:
     """Return what all askings of a case share."""
     case = trial.case
     return case.sample_id, case.id.rpartition("#")[0] if case.repeat else case.id
@@ -192,10 +192,10 @@ def _differs(score: Score) -> bool | None:
     return None if score.passed is None or score.undecided else not score.passed
 
 
-def _pairs(askings: Sequence[Trial], chosen: Probe) -> Iterator[tuple[PairKind, Trial]]:
+def _yield_pairs(askings: Sequence[Trial], chosen: Probe) -> Iterator[tuple[PairKind, Trial]]:
     """Yield the trials that compare two replies of a case; none if it was asked once."""
     case = askings[0].case
-    replies = {side: _replies(askings, side)[:MOST_ASKINGS] for side in ("expected", "actual")}
+    replies = {side: _list_replies(askings, side)[:MOST_ASKINGS] for side in ("expected", "actual")}
     if case.asks != "generate" or all(len(texts) < 2 for texts in replies.values()):
         return
     sides: tuple[tuple[PairKind, Side], ...] = (("before", "expected"), ("after", "actual"))
@@ -208,7 +208,7 @@ def _pairs(askings: Sequence[Trial], chosen: Probe) -> Iterator[tuple[PairKind, 
             yield "across", Trial(case=case, expected=before, actual=after)
 
 
-def _replies(askings: Sequence[Trial], side: Side) -> list[Completion]:
+def _list_replies(askings: Sequence[Trial], side: Side) -> list[Completion]:
     """Return all readable replies to one prompt of a case, those of a further asking last."""
     replies: list[Completion] = [getattr(trial, side) for trial in askings]
     again = [

@@ -12,10 +12,10 @@ from typing import Literal
 from sqlalchemy import Connection, Engine, delete, select, update
 
 from contrapose.tasks.core.errors import ContraposeError
-from contrapose.tasks.store.base import StorePart, patient
-from contrapose.tasks.store.engine import insert_into
-from contrapose.tasks.store.owners import Silence, database_time, is_gone, new_owner, pulse
-from contrapose.tasks.store.replay import put_receipt
+from contrapose.tasks.store.base import StorePart, retry_transaction
+from contrapose.tasks.store.engine import build_insert
+from contrapose.tasks.store.owners import OwnerWatch, get_database_time, is_gone, new_owner, send_beats
+from contrapose.tasks.store.replay import make_put_receipt
 from contrapose.tasks.store.schema import CHECKS
 
 State = Literal["checking", "decided", "told", "promoted"]
@@ -56,7 +56,7 @@ class CheckRow:
         return self.state == "checking" or (self.state == "decided" and self.verdict == "promote")
 
 
-class OvertakenError(ContraposeError):
+class CheckTakenOverError(ContraposeError):
     """Another process has taken the check over, since this one gave no sign of life."""
 
 
@@ -70,7 +70,7 @@ class Checks(StorePart):
         super().__init__(engine)
         self.flow_run = flow_run
         self.owner = new_owner()
-        self._others = Silence(lease=LEASE_SECONDS, enough=LEASE_SECONDS / 2)
+        self._others = OwnerWatch(lease=LEASE_SECONDS, enough=LEASE_SECONDS / 2)
 
     def begin(
         self,
@@ -114,7 +114,7 @@ class Checks(StorePart):
         """Note that all that follows the verdict promote is done, and whether that was a promotion."""
         self._set(key, state="promoted" if promoted else "told")
 
-    def newer(self, key: str, *, alike: str) -> CheckRow | None:
+    def find_newer(self, key: str, *, alike: str) -> CheckRow | None:
         """Return the last check that was promoted of those announced after this one, or None if there is none.
 
         `alike` is what the keys of those that it is measured with begin with.
@@ -130,29 +130,29 @@ class Checks(StorePart):
         self.execute(delete(CHECKS).where(*own), {"do": "drop", "table": "checks", "by": "key", "of": [key]})
 
     @contextmanager
-    def alive(self, key: str) -> Iterator[None]:
+    def keep_alive(self, key: str) -> Iterator[None]:
         """Give signs of life meanwhile; afterwards the check is anybody's, as far as something is left to do."""
         mine = update(CHECKS).where(CHECKS.c.key == key, CHECKS.c.owner == self.owner)
         try:
             # Where a sign fails for long, another process takes over, and the next write raises.
-            with pulse(partial(self.confirm, key), every=LEASE_SECONDS / 4):
+            with send_beats(partial(self.confirm, key), every=LEASE_SECONDS / 4):
                 yield
         finally:
             self.execute(mine.values(until=LEFT))
 
-    @patient
+    @retry_transaction
     def _take(
         self, key: str, candidate: Mapping[str, str], *, announced: float | None, again: bool, wanted: bool
     ) -> CheckRow | None:
         """The check, this owner's where it is free, or None if it was released at this moment."""
         with self.engine.begin() as connection:
-            moment = database_time(connection)
+            moment = get_database_time(connection)
             own = {"flow_run": self.flow_run, "owner": self.owner, "until": moment + LEASE_SECONDS}
             # Of two clocks: nothing was announced in the future.
             started = moment if announced is None else min(announced, moment)
             row = {"key": key, **candidate, "state": "checking", **own, "started": started}
-            connection.execute(insert_into(self.dialect, CHECKS).on_conflict_do_nothing(index_elements=["key"]), row)
-            current = _row(connection, key)
+            connection.execute(build_insert(self.dialect, CHECKS).on_conflict_do_nothing(index_elements=["key"]), row)
+            current = _read_row(connection, key)
             if current is not None and current.owner != self.owner:
                 # Not in the flow run that a person may just have answered.
                 is_over = not current.open and current.state != "promoted" and current.flow_run != self.flow_run
@@ -167,25 +167,25 @@ class Checks(StorePart):
 
     def _record_row(self, connection: Connection, key: str) -> CheckRow | None:
         """Return a check after writing a receipt of it as it is now."""
-        row = _row(connection, key)
+        row = _read_row(connection, key)
         if row is not None:
-            self.record(connection, put_receipt("checks", asdict(row)))
+            self.record(connection, make_put_receipt("checks", asdict(row)))
         return row
 
     def _is_free(self, row: CheckRow, moment: float) -> bool:
         """Return whether this owner may take it over: nobody works on it, or this flow run did before."""
         if row.flow_run == self.flow_run:
             return row.state != "promoted"
-        dead = self._others.dead({row.owner: row.until}, now=moment)
+        dead = self._others.find_dead({row.owner: row.until}, now=moment)
         return row.open and (row.until == LEFT or bool(dead) or is_gone(row.owner))
 
-    @patient
+    @retry_transaction
     def _set(self, key: str, **values: str) -> None:
         mine = update(CHECKS).where(CHECKS.c.key == key, CHECKS.c.owner == self.owner)
         with self.engine.begin() as connection:
-            until = database_time(connection) + LEASE_SECONDS
+            until = get_database_time(connection) + LEASE_SECONDS
             if connection.execute(mine.values(**values, until=until)).rowcount != 1:
-                raise OvertakenError(
+                raise CheckTakenOverError(
                     "another process has taken the check over",
                     expected="a sign of life every minute",
                     remedy="Nothing is left to do here: the other process ends the check.",
@@ -195,6 +195,6 @@ class Checks(StorePart):
                 self._record_row(connection, key)
 
 
-def _row(connection: Connection, key: str) -> CheckRow | None:
+def _read_row(connection: Connection, key: str) -> CheckRow | None:
     row = connection.execute(select(CHECKS).where(CHECKS.c.key == key).with_for_update()).one_or_none()
     return None if row is None else CheckRow(**row._mapping)

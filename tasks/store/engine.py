@@ -43,24 +43,24 @@ def store_url() -> str:
     return named or f"sqlite:///{home_folder() / 'answers.sqlite3'}"
 
 
-def identity_of_store() -> str:
+def get_store_identity() -> str:
     """Name of this process's store that no other store has: a file of the same name lies on every machine."""
     url = store_url()
-    return f"{public_address(url)} on {socket.gethostname()}" if file_of(url) else public_address(url)
+    return f"{remove_password(url)} on {socket.gethostname()}" if get_store_file(url) else remove_password(url)
 
 
-def url_of(engine: Engine) -> str:
+def get_url(engine: Engine) -> str:
     """Address of an engine's database, with its password."""
     return engine.url.render_as_string(hide_password=False)
 
 
-def public_address(url: str) -> str:
+def remove_password(url: str) -> str:
     """Address of a store without its password; a query may hold one, too."""
-    address = _address(url)
+    address = _parse_address(url)
     return "CONTRAPOSE_STORE" if address is None else address.set(query={}).render_as_string(hide_password=True)
 
 
-def file_of(url: str) -> Path | None:
+def get_store_file(url: str) -> Path | None:
     """File of a SQLite store, or None for another database, or one in memory."""
     from sqlalchemy import make_url
 
@@ -68,7 +68,7 @@ def file_of(url: str) -> Path | None:
     return Path(path) if path and path != ":memory:" else None
 
 
-def _address(url: str) -> URL | None:
+def _parse_address(url: str) -> URL | None:
     """Parsed address, or None if it cannot be parsed, or the host holds what belongs to a password."""
     from sqlalchemy import make_url
     from sqlalchemy.exc import ArgumentError
@@ -81,7 +81,7 @@ def _address(url: str) -> URL | None:
 
 def refuse_unreadable(url: str) -> None:
     """Raise ConfigError for an address that would be parsed wrongly: its errors would show parts of the password."""
-    if _address(url) is None:
+    if _parse_address(url) is None:
         raise ConfigError(
             "the address of the response store cannot be read",
             expected=ADDRESSES,
@@ -90,7 +90,7 @@ def refuse_unreadable(url: str) -> None:
         )
 
 
-def reach(url: str, *, prepare: Callable[[Engine], None] | None = None) -> Engine:
+def open_database(url: str, *, prepare: Callable[[Engine], None] | None = None) -> Engine:
     """Return an engine of a database as it is: nothing is created in it; `prepare` is called with it before its use.
 
     Raises ConfigError if the database cannot be opened, or another version of Contrapose made it.
@@ -98,23 +98,23 @@ def reach(url: str, *, prepare: Callable[[Engine], None] | None = None) -> Engin
     from sqlalchemy import create_engine
 
     refuse_unreadable(url)
-    with raise_mendable(url):
-        engine = _sqlite(url) if url.startswith("sqlite") else create_engine(url, pool_pre_ping=True)
+    with raise_with_remedy(url):
+        engine = _open_sqlite(url) if url.startswith("sqlite") else create_engine(url, pool_pre_ping=True)
         if prepare is not None:
             prepare(engine)
-        difference = _difference(engine)
+        difference = _find_difference(engine)
     if difference:
         raise ConfigError(
             f"another version of Contrapose made the response store: {difference}",
             expected="the tables of this version",
             remedy="Name another one in CONTRAPOSE_STORE: the next run makes it. Nothing in this one was changed; the "
             "version that made it still reads it.",
-            where=public_address(url),
+            where=remove_password(url),
         )
     return engine
 
 
-def _sqlite(url: str) -> Engine:
+def _open_sqlite(url: str) -> Engine:
     from sqlalchemy import create_engine, event
 
     engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS}, pool_use_lifo=True)
@@ -136,7 +136,7 @@ def _sqlite(url: str) -> Engine:
     return engine
 
 
-def _difference(engine: Engine) -> str:
+def _find_difference(engine: Engine) -> str:
     """First difference between the tables that are there and those of `schema`, in words; empty for none.
 
     The columns themselves are compared: a version number would not be found in stores that were made without one.
@@ -158,7 +158,7 @@ def _difference(engine: Engine) -> str:
 
 
 @contextmanager
-def raise_mendable(url: str) -> Iterator[None]:
+def raise_with_remedy(url: str) -> Iterator[None]:
     """Turn what a database or its driver raises into a ConfigError with a remedy."""
     from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
@@ -166,15 +166,15 @@ def raise_mendable(url: str) -> Iterator[None]:
         yield
     except (ArgumentError, NoSuchModuleError, SQLAlchemyError, ImportError, OSError, ValueError) as error:
         raise ConfigError(
-            f"the response store cannot be opened ({without_address(error)})",
+            f"the response store cannot be opened ({remove_address(error)})",
             expected=ADDRESSES,
             remedy="Set CONTRAPOSE_STORE to a database that can be opened, or unset it to use SQLite in the folder "
             "CONTRAPOSE_HOME.",
-            where=public_address(url),
+            where=remove_password(url),
         ) from error
 
 
-def without_address(error: Exception) -> str:
+def remove_address(error: Exception) -> str:
     """Text of an error without the address, which may hold a password."""
     cause = getattr(error, "orig", None) or error
     return f"{type(cause).__name__}" if "://" in str(cause) else f"{type(cause).__name__}: {str(cause)[:160].strip()}"
@@ -182,33 +182,33 @@ def without_address(error: Exception) -> str:
 
 def is_damage(error: BaseException | None) -> bool:
     """Return whether an error says that the content of a SQLite file is not what SQLite wrote."""
-    return _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "no such table" in str(error)
+    return _get_code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "no such table" in str(error)
 
 
-def is_full(error: BaseException, path: Path | None) -> bool:
+def is_out_of_space(error: BaseException, path: Path | None) -> bool:
     """Return whether an error of SQLite, as SQLAlchemy raised it, comes of a disk without room."""
-    if _code(error) != sqlite3.SQLITE_IOERR or path is None:
-        return _code(error) == sqlite3.SQLITE_FULL
+    if _get_code(error) != sqlite3.SQLITE_IOERR or path is None:
+        return _get_code(error) == sqlite3.SQLITE_FULL
     # The log grows too, and SQLite does not say why that failed.
     return shutil.disk_usage(path.parent).free < LITTLE_ROOM
 
 
-def _code(error: BaseException | None) -> int | None:
+def _get_code(error: BaseException | None) -> int | None:
     """SQLite's own number of an error, without its details."""
     code = getattr(getattr(error, "orig", None), "sqlite_errorcode", None)
     return None if code is None else code & 0xFF
 
 
-def insert_into(dialect: str, table: Table) -> Any:
+def build_insert(dialect: str, table: Table) -> Any:
     """Insert statement that can say what to do on a conflict, in the form of a database."""
     from sqlalchemy.dialects import postgresql, sqlite
 
     return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
 
 
-def upsert(dialect: str, table: Table, columns: Iterable[str], *, newer: bool) -> Any:
+def build_upsert(dialect: str, table: Table, columns: Iterable[str], *, newer: bool) -> Any:
     """Insert statement for rows with some columns; a row whose key is there already replaces that one, or is left."""
-    statement, keys = insert_into(dialect, table), [column.name for column in table.primary_key]
+    statement, keys = build_insert(dialect, table), [column.name for column in table.primary_key]
     if not newer:
         return statement.on_conflict_do_nothing(index_elements=keys)
     new = {name: statement.excluded[name] for name in columns if name not in keys}
@@ -220,14 +220,14 @@ MOST_VALUES = 30_000
 
 
 def upsert_rows(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]], *, newer: bool) -> None:
-    """Insert rows with all columns of a table as `upsert` says.
+    """Insert rows with all columns of a table as `build_upsert` says.
 
     In SQLite one statement inserts many: a thread that inserts row by row takes turns with the others at each of them.
     """
     if connection.dialect.name != "sqlite":
-        connection.execute(upsert(connection.dialect.name, table, table.c.keys(), newer=newer), rows)
+        connection.execute(build_upsert(connection.dialect.name, table, table.c.keys(), newer=newer), rows)
         return
-    statement, names = _sqlite_upsert(table, newer=newer)
+    statement, names = _build_sqlite_upsert(table, newer=newer)
     one, at_once = f"({', '.join('?' * len(names))})", MOST_VALUES // len(names)
     for start in range(0, len(rows), at_once):
         part = rows[start : start + at_once]
@@ -236,12 +236,12 @@ def upsert_rows(connection: Connection, table: Table, rows: Sequence[Mapping[str
 
 
 @cache
-def _sqlite_upsert(table: Table, *, newer: bool) -> tuple[str, Sequence[str]]:
+def _build_sqlite_upsert(table: Table, *, newer: bool) -> tuple[str, Sequence[str]]:
     """Statement for one row, and the columns in the order of its values."""
     from sqlalchemy.dialects import sqlite
 
     # SQLite copies each page before it changes it, to take back one statement and not the transaction: it never must.
-    statement = upsert("sqlite", table, table.c.keys(), newer=newer).prefix_with("OR FAIL", dialect="sqlite")
+    statement = build_upsert("sqlite", table, table.c.keys(), newer=newer).prefix_with("OR FAIL", dialect="sqlite")
     compiled = statement.compile(dialect=sqlite.dialect(), column_keys=table.c.keys())
     return str(compiled), compiled.positiontup
 
@@ -256,6 +256,6 @@ def keys_subquery(dialect: str) -> Select[tuple[str]]:
     return select(func.json_each(bindparam("sent", type_=Text)).table_valued("value").c.value)
 
 
-def keys_parameter(dialect: str, keys: Iterable[str]) -> dict[str, object]:
+def pack_keys(dialect: str, keys: Iterable[str]) -> dict[str, object]:
     """Parameters with which a statement with `keys_subquery` is executed."""
     return {"sent": list(keys) if dialect == "postgresql" else json.dumps(list(keys))}

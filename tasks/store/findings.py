@@ -15,8 +15,8 @@ from typing import NamedTuple
 from sqlalchemy import select
 
 from contrapose.tasks.store.base import StorePart
-from contrapose.tasks.store.engine import upsert
-from contrapose.tasks.store.replay import put_receipt
+from contrapose.tasks.store.engine import build_upsert
+from contrapose.tasks.store.replay import make_put_receipt
 from contrapose.tasks.store.schema import FORMS, LOOKS
 
 KEPT = 256
@@ -42,11 +42,11 @@ class FormTable(StorePart):
         `again`: it replaces what was found before; otherwise that stays.
         """
         row = {"key": key, "model": model, "form": form, "run": run, "stored": time.time()}
-        statement = upsert(self.dialect, FORMS, row, newer=again).values(**row)
-        self.execute(statement, put_receipt("forms", row, newer=again))
+        statement = build_upsert(self.dialect, FORMS, row, newer=again).values(**row)
+        self.execute(statement, make_put_receipt("forms", row, newer=again))
 
 
-class Settled(NamedTuple):
+class JointStop(NamedTuple):
     """What runs that are asked side by side have found out together."""
 
     looks: Mapping[str, int]
@@ -68,12 +68,12 @@ class LookTable(StorePart):
         self._put({"key": SETTLED, "run": run, "cases": 0, "sketch": sketch})
 
     def _put(self, row: Mapping[str, object]) -> None:
-        self.execute(upsert(self.dialect, LOOKS, row, newer=True).values(**row), put_receipt("looks", row))
+        self.execute(build_upsert(self.dialect, LOOKS, row, newer=True).values(**row), make_put_receipt("looks", row))
 
-    def find_settled(self, run: str) -> Settled | None:
+    def find_settled(self, run: str) -> JointStop | None:
         """Return when the tests of a run stop, or None for a run that stops by itself."""
         rows = self.fetch(select(LOOKS.c.sketch).where(LOOKS.c.key == SETTLED, LOOKS.c.run == run))
-        return Settled(**json.loads(rows[0].sketch)) if rows else None
+        return JointStop(**json.loads(rows[0].sketch)) if rows else None
 
     def earlier_looks(self, key: str, hashes: Collection[str], *, run: str) -> tuple[int, ...]:
         """Numbers of cases, ascending, on which other runs left the question open: fewer, and mostly among these."""

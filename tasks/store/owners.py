@@ -23,13 +23,13 @@ knows that others could not give a sign either."""
 
 def new_owner() -> str:
     """Return `<machine>:<process>:<a random part>`, which no other owner has."""
-    return f"{_machine()}:{os.getpid()}:{uuid4().hex[:12]}"
+    return f"{_get_machine()}:{os.getpid()}:{uuid4().hex[:12]}"
 
 
 def is_gone(owner: str) -> bool:
     """Return whether an owner is a process of this machine that has ended."""
     machine, process, _ = owner.rsplit(":", 2)
-    if os.name != "posix" or machine != _machine() or is_here(owner):
+    if os.name != "posix" or machine != _get_machine() or is_of_this_process(owner):
         return False
     try:
         os.kill(int(process), 0)
@@ -38,13 +38,13 @@ def is_gone(owner: str) -> bool:
     return False
 
 
-def is_here(owner: str) -> bool:
+def is_of_this_process(owner: str) -> bool:
     """Return whether an owner is, or was, part of this very process."""
     machine, process, _ = owner.rsplit(":", 2)
-    return machine == _machine() and int(process) == os.getpid()
+    return machine == _get_machine() and int(process) == os.getpid()
 
 
-def _machine() -> str:
+def _get_machine() -> str:
     """Host name and process namespace: containers may share the one, and have process numbers of their own."""
     namespace = ""
     with suppress(OSError):
@@ -52,14 +52,14 @@ def _machine() -> str:
     return f"{socket.gethostname()}/{namespace}"
 
 
-def database_time(connection: Connection) -> float:
+def get_database_time(connection: Connection) -> float:
     """Unix time of the database's clock: the clocks of two machines differ."""
     if connection.dialect.name != "postgresql":
         return time.time()
     return float(connection.execute(text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one())
 
 
-class Silence:
+class OwnerWatch:
     """The signs of life of other owners, as one process sees them.
 
     A sign is the Unix time until which an owner should be taken for alive; the owner moves it as long as it lives.
@@ -72,7 +72,7 @@ class Silence:
         self._looked = time.monotonic()
         self._seen: dict[str, tuple[float, float]] = {}
 
-    def dead(self, signs: Mapping[str, float], *, now: float) -> set[str]:
+    def find_dead(self, signs: Mapping[str, float], *, now: float) -> set[str]:
         """Owners that are taken for dead after one more look at their signs (Unix time, by owner)."""
         looked, self._looked = self._looked, time.monotonic()
         passed = min(self._looked - looked, GLANCE_SECONDS)
@@ -86,7 +86,7 @@ class Silence:
 
 
 @contextmanager
-def pulse(beat: Callable[[], None], *, every: float) -> Iterator[None]:
+def send_beats(beat: Callable[[], None], *, every: float) -> Iterator[None]:
     """Call `beat` every so many seconds until the work inside has ended.
 
     A beat that fails is left out: the work's own writes show whether the store can be used. One that takes long, since

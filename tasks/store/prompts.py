@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from sqlalchemy import exists, func, select, update
 
-from contrapose.tasks.store.base import StorePart, patient
-from contrapose.tasks.store.engine import insert_into, keys_subquery
-from contrapose.tasks.store.replay import change_receipt, put_receipt
+from contrapose.tasks.store.base import StorePart, retry_transaction
+from contrapose.tasks.store.engine import build_insert, keys_subquery
+from contrapose.tasks.store.replay import make_change_receipt, make_put_receipt
 from contrapose.tasks.store.schema import ANSWERS, BATCHES, PROMPTS
 
 PREPARED, COLLECTED = "prepared", "collected"
@@ -52,10 +52,10 @@ _BATCH = [BATCHES.c[name] for name in SubmittedBatch._fields]
 class PromptTable(StorePart):
     """Written questions and batches in a database."""
 
-    @patient
+    @retry_transaction
     def note(self, rows: Sequence[PromptRow]) -> None:
         """Keep what was written; what was written before belongs to the newer run, unless a batch is asking it."""
-        statement = insert_into(self.dialect, PROMPTS)
+        statement = build_insert(self.dialect, PROMPTS)
         newer = {"run": statement.excluded.run, "changed": statement.excluded.changed}
         statement = statement.on_conflict_do_update(index_elements=["key"], set_=newer, where=PROMPTS.c.batch == "")
         now = time.time()
@@ -63,7 +63,7 @@ class PromptTable(StorePart):
         with self.engine.begin() as connection:
             connection.execute(statement, [{**row._asdict(), "written": now, "changed": now} for row in rows])
             kept = connection.execute(current, self.keys_parameter([row.key for row in rows])).mappings()
-            self.record(connection, *(put_receipt("prompts", dict(row)) for row in kept))
+            self.record(connection, *(make_put_receipt("prompts", dict(row)) for row in kept))
 
     def find(self, keys: Sequence[str]) -> dict[str, PromptRow]:
         """Return what was written, by key."""
@@ -76,7 +76,7 @@ class PromptTable(StorePart):
         wanted = select(func.count()).select_from(PROMPTS).where(PROMPTS.c.run.in_(list(runs)), ~answered)
         return int(self.fetch(wanted)[0][0])
 
-    @patient
+    @retry_transaction
     def prepare(self, batch: str, keys: Sequence[str], *, spec: str) -> int:
         """Note a batch before it is submitted, with the questions that no other batch asks; return how many."""
         now = time.time()
@@ -87,9 +87,9 @@ class PromptTable(StorePart):
             if taken:
                 row = {"id": batch, "remote": "", "spec": spec, "questions": len(taken), "state": PREPARED}
                 row["changed"] = now
-                connection.execute(insert_into(self.dialect, BATCHES).values(**row))
-                changed = change_receipt("prompts", "key", taken, batch=batch)
-                self.record(connection, put_receipt("batches", row), changed)
+                connection.execute(build_insert(self.dialect, BATCHES).values(**row))
+                changed = make_change_receipt("prompts", "key", taken, batch=batch)
+                self.record(connection, make_put_receipt("batches", row), changed)
         return len(taken)
 
     def asked_by(self, batch: str) -> list[PromptRow]:
@@ -105,10 +105,10 @@ class PromptTable(StorePart):
     def mark(self, batch: str, values: Mapping[str, str]) -> None:
         """Note the endpoint's id of a batch, or its state."""
         statement = update(BATCHES).where(BATCHES.c.id == batch).values(**values, changed=time.time())
-        self.execute(statement, change_receipt("batches", "id", [batch], **values))
+        self.execute(statement, make_change_receipt("batches", "id", [batch], **values))
 
     def release(self, batch: str) -> None:
         """Note that a batch has ended: what it did not answer may be asked again."""
         statement = update(PROMPTS).where(PROMPTS.c.batch == batch).values(batch="", changed=time.time())
-        self.execute(statement, change_receipt("prompts", "batch", [batch], batch=""))
+        self.execute(statement, make_change_receipt("prompts", "batch", [batch], batch=""))
         self.mark(batch, {"state": COLLECTED})

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from contrapose.tasks.core.damage import is_disk_full, private_folder, sync
-from contrapose.tasks.store.owners import is_gone, is_here, new_owner
+from contrapose.tasks.store.owners import is_gone, is_of_this_process, new_owner
 
 ROTATED_AT = 64_000_000
 """Bytes at which a file is closed and the next one begun."""
@@ -38,7 +38,7 @@ JOINED = re.compile(rb'"crc": ?"[0-9a-f]{8}"\}(.)(?=\{"at")', re.DOTALL)
 """End of a receipt that another one follows, with a byte between them that is no end of a line any more."""
 
 
-class Written(NamedTuple):
+class WrittenReceipts(NamedTuple):
     """Where some receipts are."""
 
     file: str
@@ -72,12 +72,12 @@ class Receipts:
         self._synced = 0.0
         self._hash = hashlib.sha256()
 
-    def append(self, contents: Sequence[Mapping[str, Any]]) -> Written:
+    def append(self, contents: Sequence[Mapping[str, Any]]) -> WrittenReceipts:
         """Append receipts; raise OSError if not even the reserve has room, and none of them is there."""
         data = b"".join(map(to_line, contents))
         with self._lock:
             path = self._open()
-            written = Written(path.name, self._size, self._size + len(data))
+            written = WrittenReceipts(path.name, self._size, self._size + len(data))
             self._write(data, len(contents))
             if self._size > ROTATED_AT:
                 self._close()
@@ -98,11 +98,11 @@ class Receipts:
 
     def is_being_written(self, path: Path) -> bool:
         """Return whether a file may still grow: it has no end, and its process may live."""
-        first = next(read(path), None)
+        first = next(read_receipts(path), None)
         owner = str((first.content or {}).get("owner", "")) if first else ""
         if owner.count(":") < 2 or is_gone(owner) or _is_ended(path):
             return False
-        return not is_here(owner) or path == self._path
+        return not is_of_this_process(owner) or path == self._path
 
     def tidy(self) -> None:
         """Remove the reserves of processes that were killed."""
@@ -183,16 +183,16 @@ def to_line(content: Mapping[str, Any]) -> bytes:
     return b'%b,"crc":"%08x"}\n' % (body, zlib.crc32(body))
 
 
-def read(path: Path, start: int = 0, end: int | None = None) -> Iterator[Receipt]:
+def read_receipts(path: Path, start: int = 0, end: int | None = None) -> Iterator[Receipt]:
     """Yield receipts of a file between two offsets without an unfinished line; one of a damaged end holds two."""
-    for line in _lines_of(path, start, end):
+    for line in _read_lines(path, start, end):
         start += len(line) + 1
         joint = JOINED.search(line)
         parts = (line,) if joint is None else (line[: joint.start(1)], line[joint.end(1) :])
         yield from (Receipt(start, _parse(part)) for part in parts)
 
 
-def _lines_of(path: Path, start: int, end: int | None = None) -> Iterator[bytes]:
+def _read_lines(path: Path, start: int, end: int | None = None) -> Iterator[bytes]:
     """Yield the ended lines of a file; it is open only while a block is read."""
     rest = b""
     while True:
@@ -228,10 +228,10 @@ def _is_ended(path: Path) -> bool:
     return False
 
 
-def damaged_lines(path: Path) -> list[int]:
+def list_damaged_lines(path: Path) -> list[int]:
     """Numbers, from 1 on, of the damaged lines of a file; 0 where lines are missing."""
     hashed, damaged = hashlib.sha256(), []
-    for number, line in enumerate(_lines_of(path, 0), 1):
+    for number, line in enumerate(_read_lines(path, 0), 1):
         content = _parse(line)
         if content is None:
             damaged.append(number)

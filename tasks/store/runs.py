@@ -15,10 +15,10 @@ from sqlalchemy import ColumnElement, case, select, update
 from contrapose.tasks.config.prices import Price
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Call, Calls, Usage
-from contrapose.tasks.store.base import StorePart, patient
-from contrapose.tasks.store.engine import insert_into
-from contrapose.tasks.store.owners import is_gone, is_here, new_owner, pulse
-from contrapose.tasks.store.replay import change_receipt, put_receipt
+from contrapose.tasks.store.base import StorePart, retry_transaction
+from contrapose.tasks.store.engine import build_insert
+from contrapose.tasks.store.owners import is_gone, is_of_this_process, new_owner, send_beats
+from contrapose.tasks.store.replay import make_change_receipt, make_put_receipt
 from contrapose.tasks.store.schema import ANSWERS, READINGS, RUNS, SPENT
 
 State = Literal["running", "incomplete", "finished", "superseded"]
@@ -33,7 +33,7 @@ SHARES = (0.5, 0.95, 0.99)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
+class RunSpending:
     """What a run has spent, or its reader, whose part is among that of the run."""
 
     answers: int = 0
@@ -52,7 +52,7 @@ class Taken:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunRow(Taken):
+class RunRow(RunSpending):
     """A run as the store knows it, with what it has spent in all."""
 
     id: str
@@ -69,22 +69,22 @@ class RunRow(Taken):
     """Unix time of the last sign of life."""
     hits: int
     """Answers that it found in the store."""
-    reading: Taken = Taken()
+    reading: RunSpending = RunSpending()
     """What its reader has spent."""
 
 
-class GoingOnError(ConfigError):
+class RunInProgressError(ConfigError):
     """Another process is working on the run."""
 
 
 class Runs(StorePart):
     """The runs in a database."""
 
-    @patient
+    @retry_transaction
     def begin(self, name: str, *, config: str, folder: str) -> str:
         """Note that a run begins; return its id: the name, with a number where that is taken."""
         now = time.time()
-        statement = insert_into(self.dialect, RUNS).on_conflict_do_nothing(index_elements=["id"]).returning(RUNS.c.id)
+        statement = build_insert(self.dialect, RUNS).on_conflict_do_nothing(index_elements=["id"]).returning(RUNS.c.id)
         row = {
             "state": "running",
             "config": config,
@@ -97,11 +97,11 @@ class Runs(StorePart):
             chosen = name if number == 1 else f"{name}-{number}"
             with self.engine.begin() as connection:
                 if connection.execute(statement, {"id": chosen, **row}).first() is not None:
-                    self.record(connection, put_receipt("runs", {"id": chosen, **row}))
+                    self.record(connection, make_put_receipt("runs", {"id": chosen, **row}))
                     return chosen
         raise RuntimeError(f"a thousand runs are called {name}")
 
-    @patient
+    @retry_transaction
     def resume(self, run: str, *, retried: bool = False) -> None:
         """Note that a run goes on, in this process; `retried`: its owner here is an attempt that has ended.
 
@@ -116,9 +116,9 @@ class Runs(StorePart):
                     remedy="List unfinished runs with `contrapose resume`, or start a new run: answers are cached.",
                     where=run,
                 )
-            over = is_gone(row.owner) or (retried and is_here(row.owner))
+            over = is_gone(row.owner) or (retried and is_of_this_process(row.owner))
             if row.state == "running" and row.seen > time.time() - ALIVE_SECONDS and not over:
-                raise GoingOnError(
+                raise RunInProgressError(
                     "the run is going on in another process",
                     expected="a run that has ended",
                     remedy=f"Wait for it, or end it; after {ALIVE_SECONDS:.0f} s of silence it counts as ended.",
@@ -127,7 +127,7 @@ class Runs(StorePart):
             # It will find what it had asked for itself, which it has counted as answers.
             values = {"state": "running", "seen": time.time(), "hits": -row.answers, "owner": new_owner()}
             connection.execute(update(RUNS).where(RUNS.c.id == run).values(**values))
-            self.record(connection, change_receipt("runs", "id", [run], **values))
+            self.record(connection, make_change_receipt("runs", "id", [run], **values))
 
     def take_over(self, run: str) -> bool:
         """Note that a run that is tried again goes on, in this process, once the earlier attempt has ended.
@@ -140,7 +140,7 @@ class Runs(StorePart):
             try:
                 self.resume(run, retried=True)
                 return True
-            except GoingOnError:
+            except RunInProgressError:
                 if time.monotonic() > end:
                     raise
             except ConfigError:
@@ -148,17 +148,17 @@ class Runs(StorePart):
             time.sleep(LOOK_SECONDS)
 
     @contextmanager
-    def alive(self, run: str) -> Iterator[None]:
+    def keep_alive(self, run: str) -> Iterator[None]:
         """Give signs of life of a run meanwhile, as long as it is this process's."""
         own = (RUNS.c.id == run, RUNS.c.owner == self._owner(run), RUNS.c.state == "running")
-        with pulse(lambda: self.execute(update(RUNS).where(*own).values(seen=time.time())), every=PULSE_SECONDS):
+        with send_beats(lambda: self.execute(update(RUNS).where(*own).values(seen=time.time())), every=PULSE_SECONDS):
             yield
 
     def confirm(self, run: str) -> None:
         """Raise GoingOnError if another process has taken a run over, before what this one found is published."""
         owner = self._owner(run)
-        if owner and not is_here(owner):
-            raise GoingOnError(
+        if owner and not is_of_this_process(owner):
+            raise RunInProgressError(
                 "another process has taken the run over",
                 expected=f"a sign of life every {ALIVE_SECONDS:.0f} s",
                 remedy="Nothing is left to do here: the other process publishes the run.",
@@ -170,15 +170,15 @@ class Runs(StorePart):
         rows = self.fetch(select(RUNS.c.owner).where(RUNS.c.id == run))
         return str(rows[0].owner) if rows else ""
 
-    @patient
+    @retry_transaction
     def add_hits(self, run: str, count: int) -> None:
         """Add answers that a run found in the store."""
         counted = update(RUNS).where(RUNS.c.id == run).values(hits=RUNS.c.hits + count, seen=time.time())
         with self.engine.begin() as connection:
             hits = connection.execute(counted.returning(RUNS.c.hits)).scalar()
-            self.record(connection, change_receipt("runs", "id", [run], hits=hits))
+            self.record(connection, make_change_receipt("runs", "id", [run], hits=hits))
 
-    @patient
+    @retry_transaction
     def end(self, run: str, state: State) -> None:
         """Note that a run came to its end; older unfinished ones that asked for the same are superseded."""
         values = {"state": state, "seen": time.time()}
@@ -191,8 +191,8 @@ class Runs(StorePart):
         with self.engine.begin() as connection:
             connection.execute(update(RUNS).where(RUNS.c.id == run).values(**values))
             ids = connection.execute(superseded).scalars().all() if state == "finished" else []
-            others = [change_receipt("runs", "id", ids, state="superseded")] if ids else []
-            self.record(connection, change_receipt("runs", "id", [run], **values), *others)
+            others = [make_change_receipt("runs", "id", ids, state="superseded")] if ids else []
+            self.record(connection, make_change_receipt("runs", "id", [run], **values), *others)
 
     def get(self, run: str) -> RunRow | None:
         """Return a run, or None if there is no such run."""
@@ -218,10 +218,10 @@ class Runs(StorePart):
         row = self.get(run)
         return Usage() if row is None else row.spent
 
-    def read(self, run: str) -> Taken:
+    def read(self, run: str) -> RunSpending:
         """Return what the reader of a run has spent so far; nothing if it has none."""
         rows = self.fetch(select(*(READINGS.c[name] for name in SPENT)).where(READINGS.c.run == run))
-        return Taken(**rows[0]._mapping) if rows else Taken()
+        return RunSpending(**rows[0]._mapping) if rows else RunSpending()
 
     def find_unfinished(self) -> Sequence[RunRow]:
         """Return runs that did not come to their end, the newest first; running ones are among them."""

@@ -10,10 +10,10 @@ from uuid import uuid4
 from sqlalchemy import Connection, Row, delete, func, select, update
 
 from contrapose.tasks.core.records import Usage
-from contrapose.tasks.store.base import StorePart, patient
+from contrapose.tasks.store.base import StorePart, retry_transaction
 from contrapose.tasks.store.claims import LEASE_SECONDS
-from contrapose.tasks.store.engine import insert_into
-from contrapose.tasks.store.owners import database_time, is_gone, new_owner
+from contrapose.tasks.store.engine import build_insert
+from contrapose.tasks.store.owners import get_database_time, is_gone, new_owner
 from contrapose.tasks.store.schema import PORTIONS, RATES
 
 
@@ -48,17 +48,17 @@ class Grant:
 class Teams(StorePart):
     """Teams of portions in a database. A team has a row of its own, and each of its portions has one."""
 
-    @patient
+    @retry_transaction
     def begin(self) -> str:
         """A new team; returns its id."""
         team = uuid4().hex
         with self.engine.begin() as connection:
-            moment = database_time(connection)
+            moment = get_database_time(connection)
             connection.execute(delete(PORTIONS).where(PORTIONS.c.until < moment - LONGEST_TEAM_SECONDS))
             self._insert(connection, team=team, owner=team, label="", until=moment + LONGEST_TEAM_SECONDS)
         return team
 
-    @patient
+    @retry_transaction
     def join(self, team: str, label: str) -> str:
         """Note that a portion begins, and return the name of its row, which says where it works.
 
@@ -68,11 +68,11 @@ class Teams(StorePart):
         earlier = update(PORTIONS).where(PORTIONS.c.team == team, PORTIONS.c.label == label)
         with self.engine.begin() as connection:
             connection.execute(earlier.values(done=0, from_store=0, failed=0))
-            until = database_time(connection) + LEASE_SECONDS
+            until = get_database_time(connection) + LEASE_SECONDS
             self._insert(connection, team=team, owner=owner, label=label, until=until)
         return owner
 
-    @patient
+    @retry_transaction
     def grant(
         self, team: str, owner: str, *, wanted: Sequence[Usage], settled: Usage, fits: Callable[[Usage], bool]
     ) -> Grant:
@@ -86,17 +86,17 @@ class Teams(StorePart):
             connection.execute(select(PORTIONS.c.owner).where(PORTIONS.c.owner == team).with_for_update())
             its_others = select(PORTIONS).where(PORTIONS.c.team == team, PORTIONS.c.owner != owner)
             others = connection.execute(its_others).all()
-            spoken_for = sum((_granted_usage(row) for row in others), Usage())
+            spoken_for = sum((_get_granted(row) for row in others), Usage())
             usage = next((one for one in wanted[:-1] if fits(spoken_for + one)), wanted[-1])
-            values = {**asdict(usage), "settled": settled.calls, "until": database_time(connection) + LEASE_SECONDS}
+            values = {**asdict(usage), "settled": settled.calls, "until": get_database_time(connection) + LEASE_SECONDS}
             if not connection.execute(update(PORTIONS).where(PORTIONS.c.owner == owner).values(**values)).rowcount:
                 # The database was made anew, and knows no portions.
                 self._insert(connection, team=team, owner=owner, label="", **values)
-            moment = database_time(connection)
+            moment = get_database_time(connection)
             busy = any(row.calls > row.settled and not _is_ended(row, moment) for row in others)
         return Grant(usage=usage, others=spoken_for, others_idle=not busy)
 
-    @patient
+    @retry_transaction
     def report(self, owner: str, counts: TeamCounts, *, spent: Usage, over: bool, stopped: str | None) -> str | None:
         """Note how far a portion has come, what that took, and why it asks nothing more, if it does not.
 
@@ -105,7 +105,7 @@ class Teams(StorePart):
         """
         own = PORTIONS.c.owner == owner
         with self.engine.begin() as connection:
-            until = database_time(connection) + LEASE_SECONDS
+            until = get_database_time(connection) + LEASE_SECONDS
             values: dict[str, Any] = {**asdict(counts), "settled": spent.calls, "until": until}
             values |= {"stopped": stopped} if stopped else {}
             values |= asdict(spent) if over else {}
@@ -130,15 +130,15 @@ class Teams(StorePart):
         """Forget a team."""
         self.execute(delete(PORTIONS).where(PORTIONS.c.team == team))
 
-    @patient
+    @retry_transaction
     def slots(self, key: str, count: float, *, rate: float) -> float:
         """Take the next free places in a row of requests that keeps a rate a second, whoever makes them.
 
         Returns the seconds until the first of them; the others follow, `1 / rate` seconds apart.
         """
         with self.engine.begin() as connection:
-            moment = database_time(connection)
-            first = insert_into(self.dialect, RATES).values(key=key, free=moment)
+            moment = get_database_time(connection)
+            first = build_insert(self.dialect, RATES).values(key=key, free=moment)
             connection.execute(first.on_conflict_do_nothing(index_elements=["key"]))
             row = connection.execute(select(RATES.c.free).where(RATES.c.key == key).with_for_update()).one()
             # After a clock was set back nobody waits for it to come to the same time again.
@@ -147,7 +147,7 @@ class Teams(StorePart):
             return float(start - moment)
 
     def _insert(self, connection: Connection, **row: Any) -> None:
-        connection.execute(insert_into(self.dialect, PORTIONS).values(**row))
+        connection.execute(build_insert(self.dialect, PORTIONS).values(**row))
 
 
 LONGEST_TEAM_SECONDS = 30 * 86_400.0
@@ -156,7 +156,7 @@ LONGEST_SECONDS = 3600.0
 """A place in a row that is further ahead was taken by another clock."""
 
 
-def _granted_usage(row: Row[Any]) -> Usage:
+def _get_granted(row: Row[Any]) -> Usage:
     return Usage(calls=row.calls, prompt_tokens=row.prompt_tokens, completion_tokens=row.completion_tokens)
 
 
