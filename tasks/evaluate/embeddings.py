@@ -1,4 +1,4 @@
-"""Sentence embeddings: one model a process, each distinct text embedded once."""
+"""Load a sentence embedding model once per process, and embed each distinct text once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from contrapose.tasks.tables.large_blocks import large_blocks_kept
 
 
 def make_embedder(name: str) -> Embed:
-    """Return a function from texts to unit vectors; its model loads at the first call."""
+    """Return a function that embeds texts as unit vectors; it loads the model at its first call."""
 
     def embed(texts: Sequence[str]) -> np.ndarray:
         distinct = list(dict.fromkeys(texts))
@@ -34,7 +34,7 @@ def make_embedder(name: str) -> Embed:
 
 
 def resolve_revision(name: str) -> str:
-    """Return what a model's name means now: a folder's content, the bundled package's version, or the name itself."""
+    """Return the revision of a named model: the folder's hash, the bundled package's version, or the name itself."""
     folder = existing_folder(name)
     if name == BUNDLED or folder is None:
         return version(DISTRIBUTION) if name == BUNDLED and find_bundled_folder() else name
@@ -67,9 +67,9 @@ DESCRIBED = ("modules.json", "config.json")
 
 
 def resolve_model(name: str) -> str:
-    """Return what sentence-transformers is to load for a name, or raise ConfigError: a folder, or a model on the hub.
+    """Return the folder or hub model that sentence-transformers should load for a name, or raise ConfigError.
 
-    The hub is not asked: of a model there, only its cache is known.
+    The hub is not contacted: only its local cache is checked.
     """
     require_package("sentence_transformers", extra="embeddings", where="embedding_model")
     another = "name a folder or a hub model in embedding_model"
@@ -109,7 +109,7 @@ def find_bundled_folder() -> Path | None:
 
 
 def has_model(folder: Path) -> bool:
-    """Return true if a folder holds a saved model: its description, and weights."""
+    """Return true if a folder holds a saved model: configuration and weights."""
     described = any((folder / name).is_file() for name in DESCRIBED)
     return described and any(path for pattern in WEIGHTS for path in folder.rglob(pattern))
 

@@ -1,4 +1,4 @@
-"""Verdicts: of one test from its counts and rates, and of the tests of a run together."""
+"""Decide verdicts: of one test from its counts and rates, then of all tests with Holm's correction."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ class Counts(NamedTuple):
 
     @property
     def unscored(self) -> int:
-        """Answered, but the answers do not say whether the case passed."""
+        """Answered cases whose answers do not show whether they passed."""
         return self.asked - self.scored - self.errors
 
     @property
     def coverage(self) -> float | None:
-        """Scored share of the asked cases."""
+        """Share of the asked cases that was scored."""
         return self.scored / self.asked if self.asked else None
 
 
 class Rules(NamedTuple):
-    """Thresholds and settings that a verdict needs."""
+    """Gates, levels and settings that decide a verdict."""
 
     min_pass_rate: float
     max_error_share: float
@@ -60,7 +60,7 @@ class Rules(NamedTuple):
 
 
 def make_rules(config: RunConfig, plan: Plan, *, tests: int = 1, looks: Looks = ONE_LOOK) -> Rules:
-    """Return the rules of a configuration for one test among so many."""
+    """Return the configuration's rules for one test; `tests` is the number of tests in the run."""
     defaults = config.tests.defaults
     # A bare rate claims nothing that looks could weaken.
     looks = ONE_LOOK if defaults.gate == "rate" else looks
@@ -81,7 +81,7 @@ class GateDecision(NamedTuple):
 
 
 def decide(counts: Counts, rates: Sequence[Rate], rules: Rules, *, too_few: str = "") -> GateDecision:
-    """Decide one test: passed where every rate reaches its gate, failed where one misses it.
+    """Decide one test: it passes if every rate reaches its gate, and fails if one misses its gate.
 
     Several gates that must all be reached need no correction, since each is tested at its own level; that one of them
     is missed is claimed with Bonferroni's (R. L. Berger, Technometrics 24 (1982) 295-300). The pass rate is the first
@@ -133,7 +133,7 @@ def _summarise_gate(rate: Rate, rules: Rules) -> GateSummary:
 
 
 def _decide_by_rate(rates: Sequence[Rate], gates: list[GateSummary]) -> GateDecision:
-    """Decide by the bare rates."""
+    """Decide by the observed rates, without intervals."""
     if failed := next((rate for rate in rates if rate.lenient.rate < rate.wanted), None):
         value, gate = distinct_percentages(failed.best.rate, failed.wanted)
         reason = f"The {failed.label} ({value}) is below the gate ({gate}){_describe_open_cases(failed, 'pass')}."
@@ -149,7 +149,7 @@ def _decide_by_rate(rates: Sequence[Rate], gates: list[GateSummary]) -> GateDeci
 
 
 def _decide_by_interval(rates: Sequence[Rate], gates: list[GateSummary], rules: Rules) -> GateDecision:
-    """Decide by the bounds of the rates."""
+    """Decide by the confidence bounds of the rates."""
     reached, missed = max(rate.reached for rate in rates), min(1.0, len(rates) * min(rate.missed for rate in rates))
 
     def bound_words(rate: Rate, side: str, bound: float, become: str) -> str:
@@ -173,9 +173,9 @@ def _decide_by_interval(rates: Sequence[Rate], gates: list[GateSummary], rules: 
 
 
 def count_further_cases(rate: Rate, rules: Rules) -> int | None:
-    """Return how many more cases would decide a rate at the strictest step of Holm's correction.
+    """Return how many more cases would decide a rate at Holm's strictest step, or None.
 
-    None where it is decided so, where the data hold fewer, and where no number is enough: while open cases decide, more
+    None if it is already decided, if the data hold fewer, or if no number is enough: while open cases decide, more
     like them stay open too.
     """
     more = _count_needed_cases(rate, rules)
@@ -183,7 +183,7 @@ def count_further_cases(rate: Rate, rules: Rules) -> int | None:
 
 
 def _count_needed_cases(rate: Rate, rules: Rules) -> int | None:
-    """Return the same of data without end."""
+    """Return the number of further cases needed, even if the data hold fewer."""
     level = LEVEL / rules.tests
     if rate.is_doubted or min(rate.reached, rate.missed) <= level or rate.worst.rate < rate.wanted <= rate.best.rate:
         return None
@@ -193,7 +193,7 @@ def _count_needed_cases(rate: Rate, rules: Rules) -> int | None:
 
 
 def _describe_open_cases(rate: Rate, become: str) -> str:
-    """Return the clause that a bound holds with all open cases counted one way; empty without open cases."""
+    """Return a clause on how the bound counts open cases, or "" without open cases."""
     if not rate.open:
         return ""
     if rate.open == 1:
@@ -222,7 +222,7 @@ def explain_inconclusive(rate: Rate, rules: Rules) -> str:
 
 
 def _explain_noise(rate: Rate) -> str:
-    """Return the sentence on a bare rate whose claim noise may explain, or ""."""
+    """Return the sentence on a rate judged without intervals whose result noise may explain, or ""."""
     fails, passes = rate.best.rate < rate.wanted <= rate.lenient.rate, rate.strict.rate < rate.wanted <= rate.worst.rate
     return rate.doubt if fails or passes else ""
 
@@ -262,9 +262,9 @@ def _explain_guessing(rate: Rate) -> str:
 
 
 def find_decided_tests(decisions: Sequence[GateDecision | None]) -> list[bool]:
-    """Return which tests of a run need no further case, whatever becomes of the others; None: one without a claim yet.
+    """Return for each test whether it is already decided, whatever the other tests show.
 
-    Holm's correction over what each claims at its own last look, with the tests that claim nothing among them: a claim
+    A decision is None without a claim yet. Holm's correction covers each test's claim at its last look: a claim
     that holds now holds at the end. Source: W. Maurer, F. Bretz, Statistics in Biopharmaceutical Research 5 (2013)
     311-320.
     """
@@ -278,7 +278,7 @@ def find_decided_tests(decisions: Sequence[GateDecision | None]) -> list[bool]:
 
 
 def correct_outcomes(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """Return the outcomes with Holm's correction over all tests that are judged by interval.
+    """Return the outcomes with Holm's correction over all tests that are decided by interval.
 
     A verdict that its corrected evidence no longer supports becomes inconclusive; none becomes stronger. A test that
     is incomplete claims nothing, and weakens no other. The further cases are those among all tests of the run, for a

@@ -1,4 +1,4 @@
-"""Rates of a test that have gates, and the cases that each rate counts."""
+"""Compute the rates of a test that have gates, from the cases that each rate counts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class GatedRates(NamedTuple):
 
 
 def select_gated(results: pd.DataFrame, plan: Plan, looks: Looks) -> tuple[pd.DataFrame, GatedCases, list[GatedCases]]:
-    """Return the cases of a test, those of the documents' pass rate, and those of each rate with a gate."""
+    """Return all cases of a test, the cases of its pass rate, and the cases of each rate with a gate."""
     cases = drop_controls(results[[name for name in ("control", *COUNTED) if name in results]])
     chosen = probe(plan.test)
     criteria = chosen.criteria(results, plan.probe_settings)
@@ -70,7 +70,7 @@ def select_gated(results: pd.DataFrame, plan: Plan, looks: Looks) -> tuple[pd.Da
 
 
 def compute_gated_rates(results: pd.DataFrame, plan: Plan, rules: Rules) -> GatedRates:
-    """Return the counts and rates that the verdict on one test follows from."""
+    """Return the counts and rates that decide the verdict on one test."""
     results, _ = split_too_long(results)
     cases, documented, gated = select_gated(results, plan, rules.looks)
     cluster, asked = clusters_of(results), number_wordings(results, plan)
@@ -81,14 +81,14 @@ def compute_gated_rates(results: pd.DataFrame, plan: Plan, rules: Rules) -> Gate
 
 
 def decide_early(results: pd.DataFrame, plan: Plan, rules: Rules) -> GateDecision | None:
-    """Return the decision on one test before all of it is asked, or None if nothing can be claimed yet."""
+    """Return an early decision on a test that is not fully asked, or None if nothing can be claimed yet."""
     counts, rates, _, too_few = compute_gated_rates(results, plan, rules)
     claims = (bool(rates) and all(rate.may_be_reached for rate in rates)) or any(rate.may_be_missed for rate in rates)
     return decide(counts, rates, rules, too_few=too_few) if claims else None
 
 
 def split_too_long(results: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the rows whose prompts the model's context window holds, and the other cases as skipped ones."""
+    """Return the rows whose prompts fit the model's context window, and the others as skipped cases."""
     errors = results["error"].fillna("").astype(str)
     if not errors.any() or not (long := errors.str.startswith(TOO_LONG)).any():
         return results, pd.DataFrame()
@@ -97,7 +97,7 @@ def split_too_long(results: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def drop_controls(results: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows that are no controls; a million rows without any are not copied."""
+    """Return the rows without controls; a table without controls is not copied."""
     control = results["control"].to_numpy(dtype=bool)
     return results[~control] if control.any() else results
 
@@ -114,9 +114,9 @@ def make_counts(results: pd.DataFrame) -> Counts:
 
 
 def number_wordings(results: pd.DataFrame, plan: Plan) -> RowOrigin | None:
-    """Return sample and wording of each row, or None if the wordings are too few to be a sample of all wordings.
+    """Number each row's sample and wording; return None if there are too few wordings for a sample of all.
 
-    The plan decides, not the rows: at an early look some of its wordings may not have been asked yet.
+    The plan's number of wordings counts: at an early look some may not have been asked yet.
     """
     settings = plan.probe_settings
     if not isinstance(settings, PromptSettings) or settings.wording_count < LEAST_WORDINGS:

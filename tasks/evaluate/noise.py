@@ -1,4 +1,4 @@
-"""Noise of a test's results: its figures, and the doubt that it casts on a verdict."""
+"""Measure the noise in a test's results, and check whether noise could explain its verdict."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from contrapose.tasks.text.wording import distinct_percentages
 
 
 def compute_noise(results: pd.DataFrame, *, confidence: float = CONFIDENCE) -> Noise | None:
-    """Return noise and net change of the cases that were asked more than once, or None if none was."""
+    """Return noise and net change over the cases that were asked more than once, or None if none was."""
     if "across_pairs" not in results:
         return None
     rows = results[results["across_pairs"].notna() & results["error"].isna()]
@@ -27,7 +27,7 @@ def compute_noise(results: pd.DataFrame, *, confidence: float = CONFIDENCE) -> N
 
 
 def make_noise_estimates(results: pd.DataFrame, chosen: Probe) -> dict[str, Estimate]:
-    """Return noise, change, net change and lean to a position, as far as each is known."""
+    """Return the known estimates among noise, change, net change and lean to a position."""
     noise, cases = compute_noise(results), results[~results["control"].to_numpy(dtype=bool)]
     means = dict(zip((AGAIN, ACROSS, NET), noise, strict=True)) if noise else dict[str, Mean]()
     lean = chosen.position_lean(cases)
@@ -40,7 +40,7 @@ def make_noise_estimates(results: pd.DataFrame, chosen: Probe) -> dict[str, Esti
 
 
 def explain_doubt(results: pd.DataFrame, chosen: Probe, *, level: float = LEVEL) -> str:
-    """Return the sentence that noise may explain the changed answers, or "" if it does not, or is not known.
+    """Return a sentence if noise may explain the changed answers; "" if it does not or is unknown.
 
     It does not where the net change is shown to be above 0 at this level, nor where a lean to one position is shown,
     which noise cannot create; where both are looked at, each has half the level.

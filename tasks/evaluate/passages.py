@@ -1,4 +1,4 @@
-"""Answers that changed with other passages or with the same ones: counts and rates, for cases and controls."""
+"""Count changed answers by whether the retrieved passages changed too, for cases and controls."""
 
 from __future__ import annotations
 

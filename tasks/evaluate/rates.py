@@ -1,4 +1,4 @@
-"""A share of the cases compared with its gate: what is open, or no fault of the model's, counts either way."""
+"""A rate of cases and its bounds against a gate; unreadable cases count once as passed and once as failed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from contrapose.tasks.statistics.shares import (
 
 
 class RowOrigin(NamedTuple):
-    """Where each row comes from, of a test whose wordings are a sample of all wordings."""
+    """Sample and wording of each row, for a test whose wordings are a sample of all wordings."""
 
     sample: np.ndarray
     """(rows,): numbers of the samples."""
@@ -42,9 +42,9 @@ class RowOrigin(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rate:
-    """A share of the cases that is checked against a gate, with the cases that are open counted either way.
+    """A rate with a gate; its open cases, which have no clear result, count once as passed and once as failed.
 
-    What could not be read, scored or answered may have gone any way. A gate is reached only where it is reached with
+    Open cases could not be read, scored or answered. A gate is reached only where it is reached with
     all of that counted as failed, and missed only where it is missed with all of it counted as passed: these bounds
     hold whatever made the replies unreadable (C. F. Manski, Partial Identification of Probability Distributions, 2003,
     chapter 1).
@@ -77,12 +77,12 @@ class Rate:
 
     @property
     def rows(self) -> int:
-        """Cases that count, the open ones too."""
+        """Number of counted cases, open ones too."""
         return self.worst.rows // self.votes
 
     @property
     def value(self) -> float | None:
-        """Rate over what is not open, or None if all is."""
+        """Rate over the cases that are not open, or None if all are."""
         known = self.worst.rows - (self.best.true - self.worst.true)
         return self.worst.true / known if known else None
 
@@ -100,7 +100,7 @@ class Rate:
         return Interval(low.low, high.high)
 
     def _level(self, share: Share, level: float = LEVEL) -> float:
-        """Return the level of this look."""
+        """Return the level that this look may use."""
         return self.looks.level(level, freedom=share.freedom)
 
     @property
@@ -111,33 +111,33 @@ class Rate:
 
     @property
     def reached(self) -> float:
-        """P value, over all looks, of a rate this high or higher, if the true one lay at the gate."""
+        """P value, over all looks, of a rate this high or higher, if the true rate were at the gate."""
         return self.looks.overall(evidence(self.strict, self.wanted).reached, freedom=self.strict.freedom)
 
     @property
     def missed(self) -> float:
-        """P value, over all looks, of a rate this low or lower, if the true one lay at the gate."""
+        """P value, over all looks, of a rate this low or lower, if the true rate were at the gate."""
         return self.looks.overall(evidence(self.lenient, self.wanted).missed, freedom=self.lenient.freedom)
 
     @property
     def may_be_reached(self) -> bool:
-        """Return true if this look alone claims it; the p value over all looks takes longer to compute."""
+        """True if this look alone shows the gate reached: a quick check before the p value over all looks."""
         return evidence(self.strict, self.wanted).reached <= self._level(self.strict)
 
     @property
     def may_be_missed(self) -> bool:
-        """Return true if this look alone claims the opposite."""
+        """True if this look alone shows the gate missed."""
         return evidence(self.lenient, self.wanted).missed <= self._level(self.lenient)
 
     @property
     def is_doubted(self) -> bool:
-        """Return true if only the doubt about noise keeps a claim from being made."""
+        """True if only the doubt about noise prevents a claim."""
         claims = (evidence(self.worst, self.wanted).reached, evidence(self.best, self.wanted).missed)
         return bool(self.doubt) and min(claims) <= LEVEL < min(self.reached, self.missed)
 
     @property
     def label(self) -> str:
-        """The name as people read it."""
+        """Name of the rate for display."""
         return self.name.replace("_", " ")
 
 
@@ -165,7 +165,7 @@ class GatedCases(NamedTuple):
     """The sentence that says that these are too few to claim anything."""
 
     def excuse_noise(self, changed: np.ndarray, doubt: str, *, stays: bool) -> GatedCases:
-        """Return the cases without what noise may explain: fails of answers that should stay, passes of others.
+        """Return the cases without results that noise may explain: fails if answers should stay, else passes.
 
         `changed` is (results,): 1 where the answer changed.
         """
@@ -198,7 +198,7 @@ Own = TypeVar("Own", Rate, GatedCases)
 
 
 def find_trivial_gate(rates: Sequence[Own]) -> Own | None:
-    """Return the rate that keeps a test from proving anything, or None if no model that knows nothing passes.
+    """Return a rate whose gate a guessing model would reach, or None if no guessing model would pass the test.
 
     A constant answer that reaches one gate is enough: it stays, and so reaches the others too. Of the gates that
     guesses reach, all have to be reached. A gate of zero asks for nothing.

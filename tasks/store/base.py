@@ -1,4 +1,4 @@
-"""Base of the store's parts: receipts of their changes, and retries while a database does not answer."""
+"""Base class of the store's parts: writes receipts of changes, and retries while the database does not answer."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class DatabaseAwayError(ContraposeError):
-    """The database did not answer; it may come back."""
+    """The database did not answer; a later try may succeed."""
 
 
 def retry_transaction(method: Method) -> Method:
-    """Retry a transaction of a `StorePart` where the database was away, damaged, or ended one of two that met.
+    """Decorate a `StorePart` method: retry its transaction after lost connections, damage or a deadlock.
 
     Raises AwayError if it did not answer for long, CutShortError at once where it has no room, or ContraposeError.
     """
@@ -104,7 +104,7 @@ class StorePart:
         note_receipts(connection, self.receipts, written)
 
     def keys_parameter(self, keys: Iterable[str]) -> dict[str, object]:
-        """Parameters of a statement with `keys_subquery`."""
+        """Return the parameters of a statement with `keys_subquery`."""
         return pack_keys(self.dialect, keys)
 
     @retry_transaction
@@ -131,7 +131,7 @@ def _make_unusable_error(kind: type[ContraposeError], error: SQLAlchemyError, en
 
 
 def make_unwritten_error(error: OSError, engine: Engine) -> CutShortError:
-    """Error for receipts that cannot be written."""
+    """Return the error for receipts that cannot be written."""
     full = is_disk_full(error)
     return CutShortError(
         "the disk of the response store is full"

@@ -1,4 +1,4 @@
-"""Claims: which process asks which question, so that two runs never ask the same one."""
+"""Claims on questions: they record which process asks which question, so that two runs never ask the same one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ It matters where an owner's end cannot be seen: one of another machine, or a par
 
 
 class Claims(StorePart):
-    """The claims of one owner; with `again` also of what is answered."""
+    """The claims of one owner; with `again` it may also claim answered questions."""
 
     def __init__(self, engine: Engine, *, again: bool = False) -> None:
         super().__init__(engine)
@@ -27,7 +27,7 @@ class Claims(StorePart):
 
     @retry_transaction
     def claim(self, keys: Sequence[str]) -> set[str]:
-        """Claim those of the keys that are not answered and that no living owner has claimed; return them."""
+        """Claim and return the keys that are neither answered nor claimed by a living owner."""
         # Two owners that claim the same keys meet in the same order, and none waits for the other in a circle.
         wanted, sent = self.keys_parameter(sorted(keys)), keys_subquery(self.dialect)
         own = (CLAIMS.c.key.in_(sent), CLAIMS.c.owner == self.owner)
@@ -54,7 +54,7 @@ class Claims(StorePart):
 
     @retry_transaction
     def held_by_others(self, keys: Sequence[str]) -> set[str]:
-        """Return those of the keys that another living owner is asking."""
+        """Return the keys that another living owner has claimed."""
         wanted = select(CLAIMS.c.key).where(CLAIMS.c.key.in_(keys_subquery(self.dialect)), CLAIMS.c.owner != self.owner)
         with self.engine.begin() as connection:
             self._remove_dead(connection)
@@ -62,7 +62,7 @@ class Claims(StorePart):
 
     @retry_transaction
     def renew(self) -> None:
-        """Give a sign of life of this owner."""
+        """Extend the claims of this owner, to show that it is alive."""
         with self.engine.begin() as connection:
             until = get_database_time(connection) + LEASE_SECONDS
             connection.execute(update(CLAIMS).where(CLAIMS.c.owner == self.owner).values(until=until))
@@ -76,7 +76,7 @@ class Claims(StorePart):
         self.execute(delete(CLAIMS).where(CLAIMS.c.key == key, CLAIMS.c.owner == self.owner))
 
     def _remove_dead(self, connection: Connection) -> None:
-        """Remove the claims of owners that were silent for too long, or whose process has ended."""
+        """Remove the claims of owners that seem dead or whose process has ended."""
         others = select(CLAIMS.c.owner, func.max(CLAIMS.c.until)).where(CLAIMS.c.owner != self.owner)
         last_signs = connection.execute(others.group_by(CLAIMS.c.owner))
         signs = {owner: float(until) for owner, until in last_signs}

@@ -1,4 +1,4 @@
-"""Database of the response store: its address, connections, and the differences of SQLite and PostgreSQL."""
+"""Database access of the response store: address, engine, errors, and SQL for SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -44,24 +44,24 @@ def store_url() -> str:
 
 
 def get_store_identity() -> str:
-    """Name of this process's store that no other store has: a file of the same name lies on every machine."""
+    """Return a globally unique name of this process's store; for a file it includes the machine."""
     url = store_url()
     return f"{remove_password(url)} on {socket.gethostname()}" if get_store_file(url) else remove_password(url)
 
 
 def get_url(engine: Engine) -> str:
-    """Address of an engine's database, with its password."""
+    """Return the address of an engine's database, with its password."""
     return engine.url.render_as_string(hide_password=False)
 
 
 def remove_password(url: str) -> str:
-    """Address of a store without its password; a query may hold one, too."""
+    """Return a store's address without passwords, also without its query."""
     address = _parse_address(url)
     return "CONTRAPOSE_STORE" if address is None else address.set(query={}).render_as_string(hide_password=True)
 
 
 def get_store_file(url: str) -> Path | None:
-    """File of a SQLite store, or None for another database, or one in memory."""
+    """Return the file of a SQLite store, or None for another database, or one in memory."""
     from sqlalchemy import make_url
 
     path = make_url(url).database if url.startswith("sqlite") else None
@@ -69,7 +69,7 @@ def get_store_file(url: str) -> Path | None:
 
 
 def _parse_address(url: str) -> URL | None:
-    """Parsed address, or None if it cannot be parsed, or the host holds what belongs to a password."""
+    """Return the parsed address, or None if it is invalid or part of a password ended up in the host."""
     from sqlalchemy import make_url
     from sqlalchemy.exc import ArgumentError
 
@@ -80,7 +80,7 @@ def _parse_address(url: str) -> URL | None:
 
 
 def refuse_unreadable(url: str) -> None:
-    """Raise ConfigError for an address that would be parsed wrongly: its errors would show parts of the password."""
+    """Raise ConfigError for an address that is parsed wrongly, because its errors could show the password."""
     if _parse_address(url) is None:
         raise ConfigError(
             "the address of the response store cannot be read",
@@ -91,7 +91,7 @@ def refuse_unreadable(url: str) -> None:
 
 
 def open_database(url: str, *, prepare: Callable[[Engine], None] | None = None) -> Engine:
-    """Return an engine of a database as it is: nothing is created in it; `prepare` is called with it before its use.
+    """Return an engine of an existing database without creating tables; `prepare` gets it before its first use.
 
     Raises ConfigError if the database cannot be opened, or another version of Contrapose made it.
     """
@@ -137,7 +137,7 @@ def _open_sqlite(url: str) -> Engine:
 
 
 def _find_difference(engine: Engine) -> str:
-    """First difference between the tables that are there and those of `schema`, in words; empty for none.
+    """Return the first difference between the database's tables and those of `schema`, or "".
 
     The columns themselves are compared: a version number would not be found in stores that were made without one.
     """
@@ -159,7 +159,7 @@ def _find_difference(engine: Engine) -> str:
 
 @contextmanager
 def raise_with_remedy(url: str) -> Iterator[None]:
-    """Turn what a database or its driver raises into a ConfigError with a remedy."""
+    """Turn errors of a database or its driver into a ConfigError with a remedy."""
     from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
     try:
@@ -175,18 +175,18 @@ def raise_with_remedy(url: str) -> Iterator[None]:
 
 
 def remove_address(error: Exception) -> str:
-    """Text of an error without the address, which may hold a password."""
+    """Return an error's text without the address, which may hold a password."""
     cause = getattr(error, "orig", None) or error
     return f"{type(cause).__name__}" if "://" in str(cause) else f"{type(cause).__name__}: {str(cause)[:160].strip()}"
 
 
 def is_damage(error: BaseException | None) -> bool:
-    """Return whether an error says that the content of a SQLite file is not what SQLite wrote."""
+    """Return whether an error reports damaged content of a SQLite file."""
     return _get_code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "no such table" in str(error)
 
 
 def is_out_of_space(error: BaseException, path: Path | None) -> bool:
-    """Return whether an error of SQLite, as SQLAlchemy raised it, comes of a disk without room."""
+    """Return whether SQLAlchemy's error was caused by a full disk under SQLite."""
     if _get_code(error) != sqlite3.SQLITE_IOERR or path is None:
         return _get_code(error) == sqlite3.SQLITE_FULL
     # The log grows too, and SQLite does not say why that failed.
@@ -194,20 +194,20 @@ def is_out_of_space(error: BaseException, path: Path | None) -> bool:
 
 
 def _get_code(error: BaseException | None) -> int | None:
-    """SQLite's own number of an error, without its details."""
+    """Return SQLite's primary error code, or None."""
     code = getattr(getattr(error, "orig", None), "sqlite_errorcode", None)
     return None if code is None else code & 0xFF
 
 
 def build_insert(dialect: str, table: Table) -> Any:
-    """Insert statement that can say what to do on a conflict, in the form of a database."""
+    """Return the dialect's insert statement, which supports a conflict clause."""
     from sqlalchemy.dialects import postgresql, sqlite
 
     return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
 
 
 def build_upsert(dialect: str, table: Table, columns: Iterable[str], *, newer: bool) -> Any:
-    """Insert statement for rows with some columns; a row whose key is there already replaces that one, or is left."""
+    """Return an insert statement for some columns; if a key exists, the new row replaces the old or is ignored."""
     statement, keys = build_insert(dialect, table), [column.name for column in table.primary_key]
     if not newer:
         return statement.on_conflict_do_nothing(index_elements=keys)
@@ -220,7 +220,7 @@ MOST_VALUES = 30_000
 
 
 def upsert_rows(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]], *, newer: bool) -> None:
-    """Insert rows with all columns of a table as `build_upsert` says.
+    """Insert complete rows of a table with the conflict rule of `build_upsert`.
 
     In SQLite one statement inserts many: a thread that inserts row by row takes turns with the others at each of them.
     """
@@ -237,7 +237,7 @@ def upsert_rows(connection: Connection, table: Table, rows: Sequence[Mapping[str
 
 @cache
 def _build_sqlite_upsert(table: Table, *, newer: bool) -> tuple[str, Sequence[str]]:
-    """Statement for one row, and the columns in the order of its values."""
+    """Return the statement for one row, and the columns in the order of its values."""
     from sqlalchemy.dialects import sqlite
 
     # SQLite copies each page before it changes it, to take back one statement and not the transaction: it never must.
@@ -248,7 +248,7 @@ def _build_sqlite_upsert(table: Table, *, newer: bool) -> tuple[str, Sequence[st
 
 @cache
 def keys_subquery(dialect: str) -> Select[tuple[str]]:
-    """Keys as rows of a query: however many they are, they travel as one value (`sent`), and the statement stays."""
+    """Return a subquery of keys that are sent as one value (`sent`): one statement fits any number of keys."""
     from sqlalchemy import ARRAY, Text, bindparam, func, select
 
     if dialect == "postgresql":
@@ -257,5 +257,5 @@ def keys_subquery(dialect: str) -> Select[tuple[str]]:
 
 
 def pack_keys(dialect: str, keys: Iterable[str]) -> dict[str, object]:
-    """Parameters with which a statement with `keys_subquery` is executed."""
+    """Return the parameters for executing a statement with `keys_subquery`."""
     return {"sent": list(keys) if dialect == "postgresql" else json.dumps(list(keys))}

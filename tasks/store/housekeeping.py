@@ -21,7 +21,7 @@ from contrapose.tasks.store.schema import ANSWERS, FORMS, RUNS
 
 
 class CachedModel(NamedTuple):
-    """The answers of one model."""
+    """Counts over the cached answers of one model."""
 
     model: str
     """Its id; its revisions are counted together."""
@@ -35,16 +35,16 @@ class CachedModel(NamedTuple):
 
 
 class Housekeeping(StorePart):
-    """Care for the answers in a database."""
+    """Maintenance of the answers in a database."""
 
     @property
     def place(self) -> str:
-        """Address of the store without a password."""
+        """Return the address of the store without a password."""
         return remove_password(get_url(self.engine))
 
     @retry_transaction
     def size(self) -> int:
-        """Bytes that the database takes."""
+        """Return the size of the database in bytes."""
         with self.reading.begin() as connection:
             if self.dialect == "postgresql":
                 return int(connection.execute(select(func.pg_database_size(func.current_database()))).scalar_one())
@@ -52,7 +52,7 @@ class Housekeeping(StorePart):
             return int(pages) * int(size)
 
     def count_by_model(self) -> list[CachedModel]:
-        """Return what there is of every model, by name."""
+        """Return the counts of every model, sorted by name."""
         tokens = (func.sum(ANSWERS.c.prompt_tokens), func.sum(ANSWERS.c.completion_tokens))
         times = (func.min(ANSWERS.c.stored), func.max(ANSWERS.c.stored))
         wanted = select(ANSWERS.c.model, func.count(), *tokens, *times).group_by(ANSWERS.c.model)
@@ -60,7 +60,7 @@ class Housekeeping(StorePart):
 
     @retry_transaction
     def clear(self, *, model: str | None = None, before: float | None = None) -> int:
-        """Forget answers of a model, or stored before a Unix time, and forms of models without any; return how many.
+        """Delete answers by model or storage time, and forms of models without answers; return how many answers.
 
         Answers of other processes' runs that are going on stay, for their receipts are still being written. What is
         forgotten is removed from the receipts, too.
@@ -83,12 +83,12 @@ class Housekeeping(StorePart):
         return count
 
     def damaged_receipts(self) -> list[str]:
-        """Return where damaged receipts are, each as `file:line`."""
+        """Return the places of damaged receipts, each as `file:line`."""
         files = self.receipts.files() if self.has_receipts else []
         return [f"{path}:{line}" for path in files for line in list_damaged_lines(path)]
 
     def write_receipts(self) -> None:
-        """Write all receipts anew, from what the database holds."""
+        """Rewrite all receipts from the database."""
         rewrite_receipts(self.engine, self.receipts)
 
     def export(self, *, model: str | None = None) -> Iterator[str]:

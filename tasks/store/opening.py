@@ -78,7 +78,7 @@ def _open(url: str, path: Path | None) -> Engine:
 
 
 def _has_receipts(engine: Engine, receipts: Receipts) -> bool:
-    """Return whether all files of receipts that a database notes are there; an empty one needs none."""
+    """Return whether all receipt files that the database lists exist; an empty database needs none."""
     with engine.execution_options(reading=True).connect() as connection:
         if names := set(read_noted_bytes(connection)):
             return names <= {file.name for file in receipts.files()}
@@ -87,24 +87,24 @@ def _has_receipts(engine: Engine, receipts: Receipts) -> bool:
 
 @cache
 def open_receipts(url: str) -> Receipts:
-    """Receipts of a database; those of a server are written only where it does not take the answers."""
+    """Return the receipts of a database; those of a server are written only while it is down."""
     path = get_store_file(url)
     name = hashlib.sha256(remove_password(url).encode()).hexdigest()[:12]
     return Receipts(locate_folder(path) if path is not None else home_folder() / f"{name}.receipts")
 
 
 def locate_folder(path: Path) -> Path:
-    """Folder of a SQLite file's receipts."""
+    """Return the folder of a SQLite file's receipts."""
     return path.with_name(f"{path.name.removesuffix('.sqlite3')}.receipts")
 
 
 def _is_empty(path: Path) -> bool:
-    """Return whether a store was cut to nothing; SQLite would take it for a new one."""
+    """Return whether a store file was truncated to nothing; SQLite would treat it as a new one."""
     return path.is_file() and path.stat().st_size == 0
 
 
 def find_damage(path: Path) -> str:
-    """What SQLite reports of a file after looking at all of it, or "" if it is in order, or others keep it busy."""
+    """Return the damage that SQLite finds in the complete file, or "" if it is intact or locked."""
     if _is_empty(path):
         return "it is empty"
     try:
@@ -119,16 +119,16 @@ def find_damage(path: Path) -> str:
 
 @cache
 def check_database(url: str) -> None:
-    """Have SQLite look at all of a file before a run relies on what it does not find there, and heal it if need be."""
+    """Check the complete SQLite file before a run, and repair it if it is damaged."""
     path = get_store_file(url)
     if path is not None and path.is_file() and path.stat().st_size <= EXAMINED_UP_TO and find_damage(path):
         rebuild_damaged(path, url)
 
 
 def rebuild_damaged(path: Path, url: str, *, anyway: bool = False) -> None:
-    """Put a damaged store aside, make it anew from its receipts and report it, or raise ConfigError.
+    """Move a damaged store aside, rebuild it from its receipts and report this, or raise ConfigError.
 
-    `anyway`: even where SQLite finds nothing wrong with the file.
+    `anyway`: even if SQLite finds no damage.
     """
     with raise_with_remedy(url), lock_file(path):
         if path.exists() and not anyway and not find_damage(path):
@@ -149,7 +149,7 @@ def rebuild_damaged(path: Path, url: str, *, anyway: bool = False) -> None:
 
 
 def rebuild_missing(path: Path) -> None:
-    """Make a store with all that its receipts hold, or raise OSError; one that is there stays."""
+    """Rebuild a missing store file from its receipts, or raise OSError; an existing file stays."""
     with lock_file(path):
         if path.exists():
             return
@@ -163,7 +163,7 @@ def rebuild_missing(path: Path) -> None:
 
 
 def _build(path: Path) -> tuple[int, int]:
-    """Build a file from the receipts and put it in place; return how many answers it has, and damaged receipts."""
+    """Build a store file from the receipts; return the numbers of its answers and of damaged receipts."""
     receipts = Receipts(locate_folder(path))
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as work:
         part = Path(work) / path.name
@@ -184,14 +184,14 @@ def _build(path: Path) -> tuple[int, int]:
 
 
 def _keep_log(path: Path) -> None:
-    """Have SQLite keep a log, so that others read while one process writes; the file itself holds this setting."""
+    """Switch the file to SQLite's write-ahead log, so that others can read while one process writes."""
     # A copy that another tool made has lost it. Where others use the file at this moment, a later opening sets it.
     with closing(sqlite3.connect(path)) as plain, suppress(sqlite3.OperationalError):
         plain.execute("PRAGMA journal_mode=WAL")
 
 
 def _watch(engine: Engine, path: Path, url: str) -> None:
-    """Check at each use of a connection that the file at an engine's path is still the one that it was opened on."""
+    """Check at each use of a connection that its file was not deleted or replaced."""
     _make_if_missing(engine, path)
 
     @event.listens_for(engine, "connect")
@@ -211,7 +211,7 @@ def _watch(engine: Engine, path: Path, url: str) -> None:
 
 
 def _make_if_missing(engine: Engine, path: Path) -> None:
-    """Have an engine make the file before it connects; SQLite itself would make an empty one."""
+    """Let an engine rebuild a missing file before it connects, because SQLite would create an empty one."""
 
     @event.listens_for(engine, "do_connect")
     def make_file(*_: object) -> None:
@@ -220,7 +220,7 @@ def _make_if_missing(engine: Engine, path: Path) -> None:
 
 
 def _identify_file(path: Path) -> tuple[int, int] | None:
-    """Device and number of the file at a path, or None if there is none, or an empty one."""
+    """Return device and inode number of a file, or None if it is missing or empty."""
     with suppress(OSError):
         status = os.stat(path)
         return (status.st_dev, status.st_ino) if status.st_size else None
@@ -229,7 +229,7 @@ def _identify_file(path: Path) -> tuple[int, int] | None:
 
 @contextmanager
 def lock_file(path: Path) -> Iterator[None]:
-    """Let one process, and one thread of it, work on a store's file at a time."""
+    """Allow only one thread of one process at a time to work on a store's file."""
     from filelock import FileLock
 
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

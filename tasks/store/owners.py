@@ -1,4 +1,4 @@
-"""Owners: the processes that work on the store, and how others detect that one of them is dead."""
+"""Owners are processes that work on the store; this module names them and detects dead ones."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def is_gone(owner: str) -> bool:
 
 
 def is_of_this_process(owner: str) -> bool:
-    """Return whether an owner is, or was, part of this very process."""
+    """Return whether an owner belongs to this process."""
     machine, process, _ = owner.rsplit(":", 2)
     return machine == _get_machine() and int(process) == os.getpid()
 
 
 def _get_machine() -> str:
-    """Host name and process namespace: containers may share the one, and have process numbers of their own."""
+    """Return host name and process namespace, because containers may share a host name."""
     namespace = ""
     with suppress(OSError):
         namespace = "".join(filter(str.isdigit, os.readlink("/proc/self/ns/pid")))
@@ -53,14 +53,14 @@ def _get_machine() -> str:
 
 
 def get_database_time(connection: Connection) -> float:
-    """Unix time of the database's clock: the clocks of two machines differ."""
+    """Return the Unix time of the database's clock, because the clocks of machines differ."""
     if connection.dialect.name != "postgresql":
         return time.time()
     return float(connection.execute(text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one())
 
 
 class OwnerWatch:
-    """The signs of life of other owners, as one process sees them.
+    """A process's memory of other owners' signs of life, to find dead owners.
 
     A sign is the Unix time until which an owner should be taken for alive; the owner moves it as long as it lives.
     Where the clock has passed it, or is further behind it than a lease reaches (it was set back), an owner is dead if
@@ -73,7 +73,7 @@ class OwnerWatch:
         self._seen: dict[str, tuple[float, float]] = {}
 
     def find_dead(self, signs: Mapping[str, float], *, now: float) -> set[str]:
-        """Owners that are taken for dead after one more look at their signs (Unix time, by owner)."""
+        """Return the owners that count as dead, given their latest signs (Unix time, by owner)."""
         looked, self._looked = self._looked, time.monotonic()
         passed = min(self._looked - looked, GLANCE_SECONDS)
         seen = self._seen
@@ -87,7 +87,7 @@ class OwnerWatch:
 
 @contextmanager
 def send_beats(beat: Callable[[], None], *, every: float) -> Iterator[None]:
-    """Call `beat` every so many seconds until the work inside has ended.
+    """Call `beat` at an interval in seconds until the work inside has ended.
 
     A beat that fails is left out: the work's own writes show whether the store can be used. One that takes long, since
     the database is away, may end after the work.

@@ -1,4 +1,4 @@
-"""Receipts: plain files next to a SQLite store, with one line for each change that must not be lost.
+"""Write and read receipts: plain files next to a SQLite store, with one line for each change that must not be lost.
 
 A change is appended to the file of its process before the database commits it. So the database is only an index of the
 receipts and can be made anew from them. A line is a JSON object that ends with the CRC-32 of what is before it; a file
@@ -39,7 +39,7 @@ JOINED = re.compile(rb'"crc": ?"[0-9a-f]{8}"\}(.)(?=\{"at")', re.DOTALL)
 
 
 class WrittenReceipts(NamedTuple):
-    """Where some receipts are."""
+    """File and byte range of written receipts."""
 
     file: str
     """Name of the file."""
@@ -50,7 +50,7 @@ class WrittenReceipts(NamedTuple):
 
 
 class Receipt(NamedTuple):
-    """A line that was read."""
+    """A receipt line that was read."""
 
     end: int
     """Offset after it."""
@@ -73,7 +73,7 @@ class Receipts:
         self._hash = hashlib.sha256()
 
     def append(self, contents: Sequence[Mapping[str, Any]]) -> WrittenReceipts:
-        """Append receipts; raise OSError if not even the reserve has room, and none of them is there."""
+        """Append receipts, all or none; raise OSError if the disk is full and the reserve is used up."""
         data = b"".join(map(to_line, contents))
         with self._lock:
             path = self._open()
@@ -87,17 +87,17 @@ class Receipts:
         return written
 
     def close(self) -> None:
-        """End the file of this process; a later receipt begins another one."""
+        """Close the file of this process; a later receipt begins a new one."""
         with self._lock, suppress(OSError):
             if self._process == os.getpid():
                 self._close()
 
     def files(self) -> list[Path]:
-        """All files, in the order in which they were begun."""
+        """Return all files, oldest first."""
         return sorted(self.folder.glob("*.jsonl"))
 
     def is_being_written(self, path: Path) -> bool:
-        """Return whether a file may still grow: it has no end, and its process may live."""
+        """Return whether a file may still grow, because it has no end line and its process may be alive."""
         first = next(read_receipts(path), None)
         owner = str((first.content or {}).get("owner", "")) if first else ""
         if owner.count(":") < 2 or is_gone(owner) or _is_ended(path):
@@ -105,14 +105,14 @@ class Receipts:
         return not is_of_this_process(owner) or path == self._path
 
     def tidy(self) -> None:
-        """Remove the reserves of processes that were killed."""
+        """Remove the reserve files of killed processes."""
         for reserve in self.folder.glob("*.reserve"):
             path = reserve.with_suffix(".jsonl")
             if path != self._path and not (path.exists() and self.is_being_written(path)):
                 reserve.unlink(missing_ok=True)
 
     def _open(self) -> Path:
-        """File of this process, begun if need be; one that was deleted meanwhile is written again."""
+        """Return the open file of this process; create it if it is missing or was deleted."""
         if self._path is None or self._process != os.getpid():
             return self._begin()
         with suppress(FileNotFoundError):
@@ -184,7 +184,7 @@ def to_line(content: Mapping[str, Any]) -> bytes:
 
 
 def read_receipts(path: Path, start: int = 0, end: int | None = None) -> Iterator[Receipt]:
-    """Yield receipts of a file between two offsets without an unfinished line; one of a damaged end holds two."""
+    """Yield the receipts of a file between two offsets, without an unfinished last line."""
     for line in _read_lines(path, start, end):
         start += len(line) + 1
         joint = JOINED.search(line)
@@ -209,7 +209,7 @@ def _read_lines(path: Path, start: int, end: int | None = None) -> Iterator[byte
 
 
 def _parse(line: bytes) -> Mapping[str, Any] | None:
-    """Content of a line, or None for a damaged one."""
+    """Return the content of a line, or None if it is damaged."""
     end = CHECKSUM.search(line)
     if end is None or int(end[1], 16) != zlib.crc32(body := line[: end.start()]):
         return None
@@ -229,7 +229,7 @@ def _is_ended(path: Path) -> bool:
 
 
 def list_damaged_lines(path: Path) -> list[int]:
-    """Numbers, from 1 on, of the damaged lines of a file; 0 where lines are missing."""
+    """Return the numbers of a file's damaged lines, from 1; 0 means that lines are missing."""
     hashed, damaged = hashlib.sha256(), []
     for number, line in enumerate(_read_lines(path, 0), 1):
         content = _parse(line)

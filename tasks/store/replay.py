@@ -1,4 +1,4 @@
-"""Apply receipts to a database, which is an index of them.
+"""Apply receipts to the database, so that it holds every change they record.
 
 The database notes how many bytes of each file it holds, in the transaction that adds them. What it lacks after a kill,
 a damage or a deletion is read from there.
@@ -31,29 +31,29 @@ Entry = Mapping[str, Any]
 
 
 def make_put_receipt(table: str, row: Mapping[str, Any], *, newer: bool = True) -> dict[str, Any]:
-    """Receipt of a row that was inserted; of two with one key, whether the newer one stays."""
+    """Return the receipt of an inserted row; with `newer` it replaces a row of the same key."""
     # SQLAlchemy's names of columns are a kind of str.
     return {"do": "put" if newer else "keep", "table": table, "row": {str(name): row[name] for name in row}}
 
 
 def make_change_receipt(table: str, by: str, of: Collection[str], **values: object) -> dict[str, Any]:
-    """Receipt of a change of rows that have one of some values in a column."""
+    """Return the receipt of a change of all rows with one of these values in a column."""
     return {"do": "change", "table": table, "by": by, "of": list(of), "values": values}
 
 
 def make_answer_receipt(row: Mapping[str, Any], *, newer: bool) -> dict[str, Any]:
-    """Receipt of an answer, in which the question and the reply are JSON; in the database they are text."""
+    """Return the receipt of an answer; question and reply are JSON in it, but text in the database."""
     fragments = {"question": orjson.Fragment(row["question"]), "answer": orjson.Fragment(row["answer"])}
     return {"at": row["stored"], "do": "put" if newer else "keep", "table": "answers", "row": {**row, **fragments}}
 
 
 def _make_answer_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The opposite: an answer's row of a receipt as the database has it."""
+    """Return the database row of an answer's receipt."""
     return {**row, "question": json.dumps(row["question"]), "answer": json.dumps(row["answer"])}
 
 
 def apply_missing_receipts(engine: Engine, receipts: Receipts) -> None:
-    """Add what the receipts hold and the database lacks; report it where a process was killed before it could."""
+    """Add the receipts that the database lacks; report them if a killed process left them."""
     files = receipts.files()
     if not files:
         return
@@ -81,14 +81,14 @@ def apply_missing_receipts(engine: Engine, receipts: Receipts) -> None:
 
 
 def _get_size(file: Path) -> int:
-    """Bytes of a file; 0 of one that another process has just replaced by a newer one."""
+    """Return the size of a file in bytes, or 0 if another process has just replaced it."""
     with suppress(FileNotFoundError):
         return file.stat().st_size
     return 0
 
 
 def read_noted_bytes(connection: Connection) -> dict[str, int]:
-    """Bytes of each file of receipts that a database holds, by the file's name."""
+    """Return how many bytes of each receipt file the database holds, by file name."""
     return {row.file: row.bytes for row in connection.execute(select(RECEIPTS))}
 
 
@@ -97,7 +97,7 @@ _NOTE = text("INSERT INTO receipts VALUES (:file, :end) ON CONFLICT (file) DO UP
 
 
 def note_receipts(connection: Connection, receipts: Receipts, written: WrittenReceipts) -> bool:
-    """Note that the database holds some receipts, after adding all before them; return whether it lacked them."""
+    """Note that the database holds these receipts, after adding all before them; return whether they were missing."""
     if connection.execute(_GO_ON, written._asdict()).rowcount:
         return True
     held = connection.execute(select(RECEIPTS.c.bytes).where(RECEIPTS.c.file == written.file)).scalar() or 0
@@ -112,7 +112,7 @@ def note_receipts(connection: Connection, receipts: Receipts, written: WrittenRe
 def add_receipts(
     connection: Connection, files: Mapping[Path, int], *, end: int | None = None, ended: Sequence[Path] = ()
 ) -> Counter[str]:
-    """Add the receipts of some files from their offsets on, the oldest first.
+    """Add the receipts of files from the given offsets, oldest first.
 
     Returns how many rows each table got, and how many lines are `damaged`.
     """
@@ -144,7 +144,7 @@ def add_receipts(
 
 
 def _apply(connection: Connection, entries: Sequence[Entry], counts: Counter[str]) -> None:
-    """Apply entries that do the same to the same table, with the same columns."""
+    """Apply entries that make the same kind of change to the same columns of one table."""
     do, dialect = entries[0]["do"], connection.dialect.name
     table = METADATA.tables.get(entries[0].get("table", ""))
     if do in ("keep", "put") and table is not None:
@@ -170,7 +170,7 @@ def _apply(connection: Connection, entries: Sequence[Entry], counts: Counter[str
 
 
 def rewrite_receipts(engine: Engine, receipts: Receipts) -> int:
-    """Write a receipt of each row that lasts, remove older ones that nobody writes; return how many answers are."""
+    """Rewrite the receipts of all durable rows, and remove older closed files; return the number of answers."""
     receipts.close()
     apply_missing_receipts(engine, receipts)
     old = [file for file in receipts.files() if not receipts.is_being_written(file)]
@@ -198,7 +198,7 @@ def rewrite_receipts(engine: Engine, receipts: Receipts) -> int:
 
 
 def add_spending(connection: Connection, run: str, taken: Mapping[str, int], *, reads: bool, now: float) -> None:
-    """Add what a batch took to what its run has spent, and to what the run's reader has where that asked."""
+    """Add the cost of a batch to its run, and to the run's reader model if that asked."""
     more = {name: RUNS.c[name] + count for name, count in taken.items()}
     connection.execute(update(RUNS).where(RUNS.c.id == run).values(**more, seen=now))
     if reads:

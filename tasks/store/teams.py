@@ -1,4 +1,4 @@
-"""Teams: what portions of a run that are asked at the same time must know of each other."""
+"""Table of teams: portions of a run that are asked in parallel share their budget and progress here."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from contrapose.tasks.store.schema import PORTIONS, RATES
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeamCounts:
-    """How far a portion has come, or all portions of a team together."""
+    """Progress of a portion, or of all portions of a team together."""
 
     done: int = 0
     """Questions answered, found or given up; one that several cases share counts for each of them."""
@@ -35,7 +35,7 @@ class TeamCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """What a portion may spend from now on, and how the others stand."""
+    """What a portion may spend from now on, and the progress of its team."""
 
     usage: Usage
     """All that the portion may spend, from its beginning on; what it has spent already is part of it."""
@@ -50,7 +50,7 @@ class Teams(StorePart):
 
     @retry_transaction
     def begin(self) -> str:
-        """A new team; returns its id."""
+        """Create a team and return its id."""
         team = uuid4().hex
         with self.engine.begin() as connection:
             moment = get_database_time(connection)
@@ -60,9 +60,9 @@ class Teams(StorePart):
 
     @retry_transaction
     def join(self, team: str, label: str) -> str:
-        """Note that a portion begins, and return the name of its row, which says where it works.
+        """Add a portion to a team, and return the id of its row, which names its process.
 
-        What an earlier one of the same label has done, which did not come to its end, counts as not done.
+        The progress of an earlier unfinished portion of the same label is reset.
         """
         owner = new_owner()
         earlier = update(PORTIONS).where(PORTIONS.c.team == team, PORTIONS.c.label == label)
@@ -76,9 +76,9 @@ class Teams(StorePart):
     def grant(
         self, team: str, owner: str, *, wanted: Sequence[Usage], settled: Usage, fits: Callable[[Usage], bool]
     ) -> Grant:
-        """Let a portion spend more from its beginning on, if all portions of the team together `fits`.
+        """Grant a portion the first of the wanted usages with which the whole team `fits` the budget.
 
-        It wants several usages, the most modest last; where not even that fits, it is left with what it has spent,
+        The smallest usage comes last; if not even that fits, the portion keeps what it has spent,
         which is `settled`, and what is under way.
         """
         with self.engine.begin() as connection:
@@ -98,7 +98,7 @@ class Teams(StorePart):
 
     @retry_transaction
     def report(self, owner: str, counts: TeamCounts, *, spent: Usage, over: bool, stopped: str | None) -> str | None:
-        """Note how far a portion has come, what that took, and why it asks nothing more, if it does not.
+        """Store a portion's progress, its spending, and the reason if it stops asking.
 
         `over`: it has come to its end, and returns what it was granted and did not spend. Returns why nothing more is
         to be asked, where a portion of the team was stopped.
@@ -115,11 +115,11 @@ class Teams(StorePart):
             return connection.execute(reason).scalar()
 
     def stop(self, team: str, reason: str) -> None:
-        """Let all portions of a team ask nothing more."""
+        """Stop all portions of a team."""
         self.execute(update(PORTIONS).where(PORTIONS.c.owner == team).values(stopped=reason))
 
     def counts(self, team: str) -> TeamCounts:
-        """Return how far all portions of a team have come."""
+        """Return the progress of all portions of a team together."""
         names = ("done", "from_store", "failed", "requests", "cost")
         wanted = select(*(func.coalesce(func.sum(PORTIONS.c[name]), 0) for name in names))
         *counts, cost = self.fetch(wanted.where(PORTIONS.c.team == team))[0]
@@ -127,12 +127,12 @@ class Teams(StorePart):
         return TeamCounts(**dict(zip(names, map(int, counts), strict=False)), cost=float(cost))
 
     def end(self, team: str) -> None:
-        """Forget a team."""
+        """Delete a team."""
         self.execute(delete(PORTIONS).where(PORTIONS.c.team == team))
 
     @retry_transaction
     def slots(self, key: str, count: float, *, rate: float) -> float:
-        """Take the next free places in a row of requests that keeps a rate a second, whoever makes them.
+        """Reserve the next request times under a rate per second that all processes share.
 
         Returns the seconds until the first of them; the others follow, `1 / rate` seconds apart.
         """
