@@ -41,8 +41,8 @@ from contrapose.tasks.probes.own_prompt import read_field
 from contrapose.tasks.probes.reader_questions import is_declining, read_reader_answer, write_question
 from contrapose.tasks.probes.toxic_words import count_toxic
 from contrapose.tasks.probes.toxic_words.count import count_langtest
-from contrapose.tasks.report.csv import inert, restore
-from contrapose.tasks.report.html.sample_data import page_texts
+from contrapose.tasks.report.csv import disarm, undo_disarming
+from contrapose.tasks.report.html.sample_data import clean_texts
 from contrapose.tasks.text.cleaning import escape, one_line, show_hidden, storable
 from contrapose.tasks.text.diff import mark
 from contrapose.tasks.text.inline import inline
@@ -217,9 +217,9 @@ READERS: Mapping[str, Reader] = {
     "diff: nothing alike": reader(lambda text: mark(text, text[::-1])),
     "diff: in a line": reader(lambda text: inline(f"It is. {text} There.", f"It is not. {text} Here.", brackets=True)),
     "escaping: Markdown": reader(escape),
-    "escaping: CSV": reader(inert),
-    "escaping: CSV, taken back": reader(restore),
-    "escaping: a page": reader(lambda text: page_texts([text], show_toxic=False, longest=10**9)),
+    "escaping: CSV": reader(disarm),
+    "escaping: CSV, taken back": reader(undo_disarming),
+    "escaping: a page": reader(lambda text: clean_texts([text], show_toxic=False, longest=10**9)),
     "cleaning: a text": reader(show_hidden),
     "cleaning: a file": reader(storable),
     "cleaning: a line": reader(one_line),

@@ -37,7 +37,7 @@ from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.gate import Rules
 from contrapose.tasks.evaluate.scoring import score_trials
 from contrapose.tasks.evaluate.summarise import summarise
-from contrapose.tasks.evaluate.task import scored
+from contrapose.tasks.evaluate.task import read_scored
 from contrapose.tasks.infer.mock import WORDS
 from contrapose.tasks.probes.base import make_sample_rng
 from contrapose.tasks.tables.columnar import split_batches
@@ -147,7 +147,7 @@ def measured(name: str, table: Table) -> str:
     results = evaluated(table, plan, spent)
     spent["write results"] = time.process_time() - started - spent.total()
     judged = time.process_time()
-    frame = scored(results, test)
+    frame = read_scored(results, test)
     spent["read results"] = time.process_time() - judged
     rules = Rules(min_pass_rate=plan.min_pass_rate, max_error_share=0.02, gate="interval")
     nothing = pd.DataFrame({"sample_id": [], "skip_reason": []})

@@ -54,11 +54,11 @@ from contrapose.tasks.promotion.promote import refuse_unready
 from contrapose.tasks.promotion.settings import VERDICT, Promotion, resource, retrained_payload
 from contrapose.tasks.promotion.task import promote
 from contrapose.tasks.report.comparison_page import write_comparison
-from contrapose.tasks.report.decision_markdown import answer_words, render, write_decision
-from contrapose.tasks.report.publish import free_folder, write_folder
-from contrapose.tasks.report.task import artifact_key
+from contrapose.tasks.report.decision_markdown import list_answer, render, write_decision
+from contrapose.tasks.report.publish import find_free_folder, write_folder
+from contrapose.tasks.report.task import make_artifact_key
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.checks import Checks, OvertakenError
+from contrapose.tasks.store.checks import Checks, CheckTakenOverError
 
 POLL_SECONDS = 5
 
@@ -160,7 +160,7 @@ def check_retrained_model(
     if row.owner != checks.owner:
         # Another flow run has decided on the same announcement.
         return _end(CheckedModel(decision=json.loads(row.decision or "{}"), duplicate=True, done=[]))
-    with checks.alive(check.key):
+    with checks.keep_alive(check.key):
         decision = _decide(check)
         announce_decision(decision, suite=config.suite)
         if decision["verdict"] == "hold" and decision["answer"] is None and check.promotion.ask:
@@ -176,7 +176,7 @@ def check_retrained_model(
 
 def _end(checked: CheckedModel) -> CheckedModel:
     decision = checked["decision"]
-    message = f"{decision['verdict'].capitalize()}. {' '.join([*decision['reasons'], *answer_words(decision)])}".strip()
+    message = f"{decision['verdict'].capitalize()}. {' '.join([*decision['reasons'], *list_answer(decision)])}".strip()
     return carry_verdict(checked, verdict=decision["verdict"], message=message)
 
 
@@ -198,7 +198,7 @@ def _decide(check: RetrainedCheck) -> Decision:
 
 def _promote(check: RetrainedCheck, decision: Decision) -> list[str]:
     """Promote the model, unless a later candidate has already been promoted; return sentences about what was done."""
-    newer = check.checks.newer(check.key, alike=check.key[:ALIKE])
+    newer = check.checks.find_newer(check.key, alike=check.key[:ALIKE])
     if newer is not None:
         check.checks.close(check.key, promoted=False)
         named = f"{newer.model} {newer.revision} {newer.training_run}"
@@ -228,7 +228,7 @@ def _announced_failure(candidate: Candidate, key: str = "") -> Iterator[None]:
     """Emit the event for a failed check, unless another process continues the check."""
     try:
         yield
-    except OvertakenError:
+    except CheckTakenOverError:
         raise
     except Exception as error:
         announce_failure(candidate, error, check=key)
@@ -267,7 +267,7 @@ def judge(check: RetrainedCheck) -> Decision:
         answer=None,
         check=check.key,
         decided=moment.isoformat(timespec="microseconds"),
-        folder=str(free_folder(Place.at(check.config.output, setting="output"), name).resolved()),
+        folder=str(find_free_folder(Place.at(check.config.output, setting="output"), name).resolved()),
     )
 
     def fill(part: Path) -> None:
@@ -300,7 +300,7 @@ def announce_decision(decision: Decision, *, suite: str) -> None:
     payload = {key: value for key, value in decision.items() if key in kept} | {"runs": runs}
     _emit_once(decision["model"], payload, moment=decision["decided"])
     create_markdown_artifact(
-        key=artifact_key(suite, "retrained"),
+        key=make_artifact_key(suite, "retrained"),
         markdown=f"{render(decision).decode()}\n\nFolder: `{decision['folder']}`\n",
         description=f"{decision['verdict'].capitalize()}: {decision['model']} {decision['revision']}".strip(),
     )

@@ -30,7 +30,7 @@ from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.policy import RESULTS, SERIALIZER, call_task
 from contrapose.tasks.core.user_settings import UserSettings
 from contrapose.tasks.report.comparison_markdown import render
-from contrapose.tasks.report.task import artifact_key
+from contrapose.tasks.report.task import make_artifact_key
 from contrapose.tasks.text.wording import counted
 
 AT_ONCE = 4
@@ -221,7 +221,7 @@ def _publish(suite: RunConfig, folders: list[str], baseline: str, *, margin: flo
     base = Place.at(suite.output, setting="output")
     folder = publish_comparison(comparison, base, suite=suite.suite, show_toxic=suite.show_toxic)
     create_markdown_artifact(
-        key=artifact_key(suite.suite, "comparison"),
+        key=make_artifact_key(suite.suite, "comparison"),
         markdown=f"{render(comparison).decode()}\n\nFolder: `{folder}`\n",
         description=comparison["reason"],
     )

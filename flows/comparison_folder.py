@@ -10,7 +10,7 @@ from contrapose.tasks.compare.flips import flips_of
 from contrapose.tasks.core.comparison import Comparison
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.report.comparison_page import write_comparison
-from contrapose.tasks.report.publish import free_folder, write_folder
+from contrapose.tasks.report.publish import find_free_folder, write_folder
 
 
 def publish_comparison(comparison: Comparison, base: Place, *, suite: str = "", show_toxic: bool = False) -> Place:
@@ -19,7 +19,7 @@ def publish_comparison(comparison: Comparison, base: Place, *, suite: str = "", 
     Raises ComparisonError if a run is gone, and ConfigError if the folder cannot be written.
     """
     parts = [f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}", *([suite] if suite else []), "comparison"]
-    flips, folder = flips_of(comparison), free_folder(base, "-".join(parts)).resolved()
+    flips, folder = flips_of(comparison), find_free_folder(base, "-".join(parts)).resolved()
     fill = partial(write_comparison, comparison=comparison, flips=flips, show_toxic=show_toxic)
     write_folder(folder, fill, last="comparison.json")
     return folder

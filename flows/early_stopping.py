@@ -18,9 +18,9 @@ from contrapose.flows.run_context import Run, Trials
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.evaluate.gate import GateDecision, decided_tests, rules
-from contrapose.tasks.evaluate.gated_rates import verdict_now
-from contrapose.tasks.evaluate.task import figures_in
+from contrapose.tasks.evaluate.gate import GateDecision, find_decided_tests, make_rules
+from contrapose.tasks.evaluate.gated_rates import decide_early
+from contrapose.tasks.evaluate.task import read_figures
 from contrapose.tasks.forecast.counting import Counter
 from contrapose.tasks.infer.chunks import Chunk, Look, count_questions, list_looks, yield_chunks
 from contrapose.tasks.infer.meter import Meter
@@ -179,11 +179,13 @@ class GradualTest:
         tables = self.results()
         for table in tables:
             if table["sha256"] not in self.figures:
-                self.figures[table["sha256"]] = figures_in(table, self.plan.test)
+                self.figures[table["sha256"]] = read_figures(table, self.plan.test)
         # Columns that only some of the parts have hold nothing in the others.
         parts = pa.concat_tables((self.figures[table["sha256"]] for table in tables), promote_options="default")
         looks = self.schedule.up_to(self.taken).evidence
-        return verdict_now(parts.to_pandas(), self.plan, rules(self.run.config, self.plan, tests=tests, looks=looks))
+        return decide_early(
+            parts.to_pandas(), self.plan, make_rules(self.run.config, self.plan, tests=tests, looks=looks)
+        )
 
     def finished_trials(self) -> Trials:
         """Return the trials with their looks, and the saved questions; count a question that cases share once."""
@@ -227,7 +229,7 @@ def ask_until_decided(run: Run, cases: Mapping[str, Table], meter: Meter) -> dic
             last = settled.looks
             certain = [test.taken >= last.get(test.plan.test, len(test.schedule.looks)) for test in tests]
         else:
-            certain = decided_tests([test.decision for test in tests])
+            certain = find_decided_tests([test.decision for test in tests])
         going = [test for test, done in zip(tests, certain, strict=True) if not (done or test.is_over)]
         count_saved(meter, [test for test, done in zip(tests, certain, strict=True) if done])
     return {test.plan.test: test.finished_trials() for test in tests}

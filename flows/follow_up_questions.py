@@ -23,7 +23,7 @@ from contrapose.tasks.probes.reader_questions import (
     count_made_up,
     is_bad_reader,
 )
-from contrapose.tasks.report.task import artifact_key
+from contrapose.tasks.report.task import make_artifact_key
 from contrapose.tasks.tables.table import Table, read, write
 from contrapose.tasks.text.wording import usage_and_latency
 
@@ -85,7 +85,7 @@ def ask_follow_ups(
     if not total:
         return answered
     title = f"asking {run.reader_name} about unread replies" if run.reader else "asking about unread replies"
-    key = f"{artifact_key(run.config.suite, run.config.model)}-asking-back"
+    key = f"{make_artifact_key(run.config.suite, run.config.model)}-asking-back"
     with (
         watch_progress(total, title=title, ended=lambda: usage_and_latency(usage_summary(run)), key=key) as meter,
         shared_terms(run, run.reading_terms(), meter) as terms,

@@ -26,8 +26,8 @@ from contrapose.tasks.infer.thoughts import mark_thoughts
 from contrapose.tasks.perturb.task import draw_besides, draw_wordings, join_cases, perturb, perturb_portion
 from contrapose.tasks.perturb.wordings import count_wordings
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.engine import identity_of_store
-from contrapose.tasks.store.owners import pulse
+from contrapose.tasks.store.engine import get_store_identity
+from contrapose.tasks.store.owners import send_beats
 from contrapose.tasks.tables.table import ROWS, Table
 
 LOOK_SECONDS = 0.5
@@ -145,7 +145,7 @@ def shared_terms(run: Run, own: Terms, meter: Meter) -> Iterator[Terms]:
     teams = Store().teams
     spent, beside = read_spending(own)
     team = Team(
-        id=teams.begin(), spent=spent, beside=beside, processes=run.workers.processes, store=identity_of_store()
+        id=teams.begin(), spent=spent, beside=beside, processes=run.workers.processes, store=get_store_identity()
     )
     before, cost = replace(meter), cost_of((spent, own.price), (beside, own.beside_price)) or 0.0
 
@@ -156,7 +156,7 @@ def shared_terms(run: Run, own: Terms, meter: Meter) -> Iterator[Terms]:
         meter.cost = cost + counts.cost
 
     try:
-        with pulse(read_counts, every=LOOK_SECONDS):
+        with send_beats(read_counts, every=LOOK_SECONDS):
             yield replace(own, team=team)
     except BaseException:
         with suppress(ContraposeError):

@@ -34,8 +34,8 @@ from contrapose.tasks.history.dataset import append, file_name, mend, past_run, 
 from contrapose.tasks.history.fingerprint import fingerprint
 from contrapose.tasks.history.reading import read_history
 from contrapose.tasks.load.task import Samples
-from contrapose.tasks.report.evidence import doubts
-from contrapose.tasks.report.publish import git_commit, reserved_folder, versions
+from contrapose.tasks.report.evidence import yield_warnings
+from contrapose.tasks.report.publish import collect_versions, read_git_commit, reserve_folder
 from contrapose.tasks.report.task import publish, track
 from contrapose.tasks.store import Store
 from contrapose.tasks.tables.table import Table
@@ -65,7 +65,7 @@ def report(
     prices = {run.spec.id: run.price}
     if run.reader:
         prices = {run.reader.spec.id: run.reader.price, **prices}
-    with reserved_folder(Place.at(run.config.output, setting="output"), run.id) as folder:
+    with reserve_folder(Place.at(run.config.output, setting="output"), run.id) as folder:
         summary = _summarize(run, folder.name, outcomes, samples, trials)
         remembered = remember(run, summary)
         kept = {"history": record_of(file_name(remembered.key), remembered.run)}
@@ -131,7 +131,7 @@ def _summarize(
             *(
                 f"{outcome['test_type']}: {doubt}."
                 for outcome in outcomes
-                for doubt in doubts(outcome, reader=run.reader_name)
+                for doubt in yield_warnings(outcome, reader=run.reader_name)
             ),
         ],
     )
@@ -199,13 +199,13 @@ def _manifest(run: Run, summary: Summary, trials: Mapping[str, Trials]) -> dict[
         "price": run.price and run.price.model_dump(mode="json"),
         **({"reader_price": reader.price and reader.price.model_dump(mode="json")} if reader else {}),
         "versions": _all_versions(run),
-        "git_commit": git_commit(),
+        "git_commit": read_git_commit(),
         "platform": platform(),
     }
 
 
 def _all_versions(run: Run) -> dict[str, str]:
-    return versions() | {name: version for plan in run.plans for name, version in plan.versions.items()}
+    return collect_versions() | {name: version for plan in run.plans for name, version in plan.versions.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

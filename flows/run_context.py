@@ -24,7 +24,7 @@ from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Likelihoods
 from contrapose.tasks.core.registry import find, probe
 from contrapose.tasks.core.validation import Suite
-from contrapose.tasks.evaluate.embeddings import resolve_model, revision
+from contrapose.tasks.evaluate.embeddings import resolve_model, resolve_revision
 from contrapose.tasks.infer.base import DescribesModel, Provider
 from contrapose.tasks.infer.budget import Limits, open_budget
 from contrapose.tasks.load.samples import Drawing
@@ -143,7 +143,7 @@ def resolve_run(config: RunConfig) -> Run:
         limits=budget.limits,
         price=budget.price,
         reader=find_reader(config, selected, likelihoods=likelihoods),
-        embedding={"embedding_model": name, "embedding_revision": revision(name)},
+        embedding={"embedding_model": name, "embedding_revision": resolve_revision(name)},
         workers=Workers(config.runner, config.runner_args, local=provider.local),
         started=datetime.now(UTC),
         remarks=provider.describe(identity) if isinstance(provider, DescribesModel) else [],

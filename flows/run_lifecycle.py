@@ -15,7 +15,7 @@ from contrapose.flows.run_context import Run, resolve_run
 from contrapose.flows.serve.temporary_server import is_kept
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
-from contrapose.tasks.report.publish import run_id
+from contrapose.tasks.report.publish import make_run_id
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.runs import RunRow, Runs
 from contrapose.tasks.validate.wellformed import own_suites
@@ -48,7 +48,7 @@ def begin(config: RunConfig, *, resumed: str | None = None, alone: bool = True) 
         return replace(run, id=resumed)
     if alone and (earlier := find_begun(store)) is not None and store.take_over(earlier):
         return replace(run, id=earlier)
-    name = run_id(run.started.strftime("%Y%m%dT%H%M%SZ"), config)
+    name = make_run_id(run.started.strftime("%Y%m%dT%H%M%SZ"), config)
     chosen = store.begin(name, config=config.model_dump_json(), folder=str(Path.cwd()))
     if alone and (flow_run := _kept_flow_run()) is not None:
         with get_client(sync_client=True) as client:
@@ -58,7 +58,7 @@ def begin(config: RunConfig, *, resumed: str | None = None, alone: bool = True) 
 
 def alive(run: Run) -> AbstractContextManager[None]:
     """Mark a run as running until the end of the context, so that nobody else resumes it."""
-    return Store().runs.alive(run.id)
+    return Store().runs.keep_alive(run.id)
 
 
 def find_begun(store: Runs) -> str | None:

@@ -24,7 +24,7 @@ from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.provider import AnswersOnly
 from contrapose.tasks.core.records import Case, TextSample, Trial
 from contrapose.tasks.core.registry import find, probe
-from contrapose.tasks.evaluate.embeddings import embedder
+from contrapose.tasks.evaluate.embeddings import make_embedder
 from contrapose.tasks.evaluate.scoring import score_trials
 from contrapose.tasks.infer.adapting import adapt_to_cases
 from contrapose.tasks.infer.ask import ask, is_unasked
@@ -37,11 +37,11 @@ from contrapose.tasks.infer.task import open_model
 from contrapose.tasks.infer.thoughts import mark_if_cut_off
 from contrapose.tasks.perturb.cases import build_cases
 from contrapose.tasks.probes.edits.base import TextEdit
-from contrapose.tasks.report.html import with_shortest
-from contrapose.tasks.report.publish import unwritable
+from contrapose.tasks.report.html import insert_shortest
+from contrapose.tasks.report.publish import explain_unwritable
 from contrapose.tasks.shrink.shortest import REPEATS, ShortestPrompt, StoppedError, minimise_text
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.engine import file_of, store_url
+from contrapose.tasks.store.engine import get_store_file, store_url
 from contrapose.tasks.tables.columnar import from_arrow
 from contrapose.tasks.text.masking import make_shower
 
@@ -167,7 +167,7 @@ def _read_config(run: FinishedRun, function: str | None) -> RunConfig:
             where=run.id,
         )
     noted = Store().runs.get(run.id)
-    if file_of(store_url()) and noted is not None:
+    if get_store_file(store_url()) and noted is not None:
         before, now = json.loads(noted.config), config.model_dump(mode="json")
         allow(named_by_user({name: now[name] for name in ("model", "tests") if before.get(name) == now[name]}))
     return config.model_copy(update={"model": function or config.model})
@@ -280,7 +280,7 @@ class CaseAsker:
             self.repeat_calls += self.broker.budget.spent.calls - before
         if any(map(is_unasked, trials)):
             raise StoppedError(str(self.broker.stopped), expected="a larger budget", remedy="Raise --max-calls.")
-        plan, embed = self.failed.plan, embedder(self.failed.config.embedding_model)
+        plan, embed = self.failed.plan, make_embedder(self.failed.config.embedding_model)
         scored = iter(score_trials(trials, plan, model=self.spec.id, embed=embed).to_pylist() if trials else ())
         return [next(scored) if case.skip_reason is None else None for case in cases]
 
@@ -336,7 +336,7 @@ def _publish(failed: FailedCase, prompt: ShortestPrompt) -> None:
         if page.exists():
             prompts = [ShortestPrompt(**kept[name]) for name in sorted(kept)]
             show = make_shower(show_toxic=failed.config.show_toxic)
-            page.write(with_shortest(page.read().decode(), prompts, show).encode())
+            page.write(insert_shortest(page.read().decode(), prompts, show).encode())
     except OSError as error:
         remedy = "Make it writable, and shrink the case again: every answer is cached."
-        raise unwritable(failed.folder, error, what=SHORTEST, remedy=remedy) from error
+        raise explain_unwritable(failed.folder, error, what=SHORTEST, remedy=remedy) from error

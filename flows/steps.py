@@ -30,8 +30,8 @@ from contrapose.tasks.core.records import Case
 from contrapose.tasks.core.reply_outcomes import EXPLAINED
 from contrapose.tasks.core.stopping import Stopping, later_look, stopped_early
 from contrapose.tasks.core.validation import Checked, blocking_findings
-from contrapose.tasks.evaluate.gate import correct_outcomes, rules
-from contrapose.tasks.evaluate.reruns import Reruns, with_rerun_shares
+from contrapose.tasks.evaluate.gate import correct_outcomes, make_rules
+from contrapose.tasks.evaluate.reruns import Reruns, add_rerun_shares
 from contrapose.tasks.evaluate.task import judge as judge_task
 from contrapose.tasks.infer.base import HasSomeReplies
 from contrapose.tasks.infer.chunks import count_questions, yield_chunks
@@ -41,9 +41,9 @@ from contrapose.tasks.load.task import Samples, arrange
 from contrapose.tasks.load.task import load as load_task
 from contrapose.tasks.perturb.cases import count_asked, explain_unreachable, refuse_guessable_gate
 from contrapose.tasks.probes.reader_questions import estimate_made_up_agreement
-from contrapose.tasks.report.publish import free_folder
-from contrapose.tasks.report.task import artifact_key
-from contrapose.tasks.report.validation import ValidationHead, refusal, write_evidence
+from contrapose.tasks.report.publish import find_free_folder
+from contrapose.tasks.report.task import make_artifact_key
+from contrapose.tasks.report.validation import ValidationHead, make_gate_error, write_evidence
 from contrapose.tasks.statistics.shares import LEVEL
 from contrapose.tasks.store import Store
 from contrapose.tasks.tables.table import Table, first_rows, iterate, read_rows, write
@@ -152,13 +152,13 @@ def admit(run: Run, checked: list[Checked]) -> list[Checked]:
     """Return the tables if all are valid; else raise GateError, and keep the invalid rows in a folder."""
     if not any(map(blocking_findings, checked)):
         return checked
-    folder = free_folder(Place.at(run.config.output, setting="output"), f"{run.id}-refused")
+    folder = find_free_folder(Place.at(run.config.output, setting="output"), f"{run.id}-refused")
     started = run.started.isoformat(timespec="seconds")
     head = ValidationHead(run_id=run.id, model=run.config.model, suite=run.config.suite, started=started)
     write_evidence(folder.resolved(), head, checked, show_toxic=run.config.show_toxic)
     # Going on would end here again, and the store keeps what was answered.
     Store().runs.end(run.id, "finished")
-    raise refusal(checked, folder=folder, show_toxic=run.config.show_toxic)
+    raise make_gate_error(checked, folder=folder, show_toxic=run.config.show_toxic)
 
 
 @time_stage
@@ -167,7 +167,7 @@ def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
     if run.config.batch_api:
         _answer_by_batch(run, cases)
     total, title = sum(map(count_questions, cases.values())), f"asking {run.config.model}"
-    key = f"{artifact_key(run.config.suite, run.config.model)}-progress"
+    key = f"{make_artifact_key(run.config.suite, run.config.model)}-progress"
     # A large table is looked at here, as it is read.
     soon = prepare_to_look if all(table["rows"] <= SMALL for table in cases.values()) else None
     with watch_progress(
@@ -249,7 +249,7 @@ def judge(
             cases=cases[plan.test],
             results=results[plan.test],
             data=samples[plan.test]["data"],
-            rules=rules(run.config, plan, tests=len(run.plans), looks=schedule.evidence),
+            rules=make_rules(run.config, plan, tests=len(run.plans), looks=schedule.evidence),
         )
         outcome = own["outcome"]
         if missing := trials[plan.test].unasked:
@@ -262,7 +262,7 @@ def judge(
         schedules[plan.test] = schedule
         outcomes.append(outcome)
     judged = []
-    for outcome in with_rerun_shares(outcomes, correct_outcomes(outcomes), reruns):
+    for outcome in add_rerun_shares(outcomes, correct_outcomes(outcomes), reruns):
         test = outcome["test_type"]
         if schedules[test].looks and run.config.tests.defaults.gate != "rate":
             outcome = _with_looks(outcome, trials[test], schedules[test])

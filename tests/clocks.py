@@ -41,7 +41,7 @@ class Clocks:
 def set_by_hand(monkeypatch: pytest.MonkeyPatch, name: str) -> Clocks:
     """The clocks that a module of the store goes by, as it tells the living from the dead."""
     found = Clocks()
-    monkeypatch.setattr(f"contrapose.tasks.store.{name}.database_time", lambda connection: found.wall)
+    monkeypatch.setattr(f"contrapose.tasks.store.{name}.get_database_time", lambda connection: found.wall)
     measured = SimpleNamespace(monotonic=lambda: found.measured)
     monkeypatch.setattr("contrapose.tasks.store.owners.time", measured)
     return found

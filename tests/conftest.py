@@ -153,10 +153,10 @@ def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     url = sqlite(tmp_path)
     monkeypatch.setenv("CONTRAPOSE_STORE", url)
     yield url
-    from contrapose.tasks.store.opening import receipts_of
+    from contrapose.tasks.store.opening import open_receipts
 
     # Each keeps a reserve on the disk until then.
-    receipts_of(url).close()
+    open_receipts(url).close()
 
 
 @pytest.fixture
@@ -219,11 +219,11 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("CONTRAPOSE_STORE", url)
     from sqlalchemy import text
 
-    from contrapose.tasks.store.opening import connect, receipts_of
+    from contrapose.tasks.store.opening import connect, open_receipts
     from contrapose.tasks.store.schema import METADATA
 
     with connect(url).begin() as connection:
         for table in METADATA.tables:
             connection.execute(text(f"DELETE FROM {table}"))
     yield url
-    receipts_of(url).close()
+    open_receipts(url).close()

@@ -12,7 +12,7 @@ import pandas as pd
 from bench.simulated.draws import Finding, covered
 from contrapose.tasks.evaluate.gate import Rules, decide
 from contrapose.tasks.evaluate.gated_rates import Counts
-from contrapose.tasks.evaluate.rates import rate_of
+from contrapose.tasks.evaluate.rates import compute_rate
 from contrapose.tasks.probes.judge_cues.cues import CUES
 from contrapose.tasks.probes.judge_cues.probe import (
     JudgeCues,
@@ -139,7 +139,9 @@ def _claims(rng: np.random.Generator, planted: Mapping[str, Planted], others: Pl
     rows = pd.concat([_rows(rng, judge, cases, cue) for cue, judge in judges.items()], ignore_index=True)
     sample = np.tile(np.arange(cases), len(CUES))
     gates = JudgeCues().criteria(rows, JudgeCuesSettings(cues=tuple(CUES), max_lean=LIMIT))
-    rates = [rate_of(gate.name, gate.met[gate.applies], sample[gate.applies], wanted=gate.wanted) for gate in gates]
+    rates = [
+        compute_rate(gate.name, gate.met[gate.applies], sample[gate.applies], wanted=gate.wanted) for gate in gates
+    ]
     known = [rate for rate in rates if rate is not None]
     rules = Rules(min_pass_rate=0.0, max_error_share=0.0, gate="interval")
     decision = decide(Counts(len(rows), len(rows), len(rows), 0), known, rules)

@@ -9,7 +9,7 @@ import numpy as np
 
 from bench.simulated.draws import Finding
 from bench.simulated.gates import MOST
-from contrapose.tasks.evaluate.rates import rate_of
+from contrapose.tasks.evaluate.rates import compute_rate
 from contrapose.tasks.probes.answers.answer_probe import LEAST_RIGHT
 from contrapose.tasks.statistics.looks import Looks
 
@@ -38,7 +38,7 @@ def _claims(rng: np.random.Generator, samples: int, ability: float, gate: float)
         kept = noticed[: round(share * samples)][right[: round(share * samples)]]
         if len(kept) < LEAST_RIGHT:
             continue
-        rate = rate_of("noticed_rate", kept, np.arange(len(kept)), wanted=gate, looks=Looks(shares=SHARES[:look]))
+        rate = compute_rate("noticed_rate", kept, np.arange(len(kept)), wanted=gate, looks=Looks(shares=SHARES[:look]))
         passed, failed = (
             passed or (rate is not None and rate.may_be_reached),
             failed or (rate is not None and rate.may_be_missed),

@@ -11,7 +11,7 @@ import numpy as np
 
 from bench.simulated.draws import Finding, covered, labels
 from contrapose.tasks.core.records import Case, Completion, Likelihoods, SummaryPair, Trial
-from contrapose.tasks.evaluate.summarise import estimates
+from contrapose.tasks.evaluate.summarise import estimate_measures
 from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
 from contrapose.tasks.tables.results import result_table
 
@@ -132,7 +132,7 @@ def _asked(
         trials = [Trial(case=case, expected=a, actual=b) for case, (a, b) in zip(cases, answers, strict=True)]
         scores = probe.score(trials, settings, embed=_never)
         results = result_table(trials, scores, probe=probe, model="simulated").to_pandas()
-        found = estimates(probe.measures(results), results)
+        found = estimate_measures(probe.measures(results), results)
         for name, true in truth.items():
             values[name].append(found[name]["value"])
             held[name].append(covered(found[name]["interval"], true))

@@ -14,7 +14,7 @@ from bench.simulated.draws import Finding, answers, labels
 from bench.simulated.gates import MOST
 from contrapose.tasks.evaluate import gate
 from contrapose.tasks.evaluate.gate import Counts, Rules, decide
-from contrapose.tasks.evaluate.rates import rate_of
+from contrapose.tasks.evaluate.rates import compute_rate
 
 GATE = 0.7
 EXACTLY = 0.05
@@ -37,7 +37,7 @@ def verdict_of(passed: np.ndarray, undecided: np.ndarray, cluster: np.ndarray) -
         undecided: (cases,) of booleans: the replies say nothing.
         cluster: (cases,) of labels.
     """
-    rate = rate_of("pass_rate", np.where(undecided, np.nan, passed), cluster, wanted=GATE)
+    rate = compute_rate("pass_rate", np.where(undecided, np.nan, passed), cluster, wanted=GATE)
     counts = Counts(asked=len(passed), scored=int((~undecided).sum()), passed=int(passed.sum()), errors=0)
     return decide(counts, [rate] if rate else [], RULES).verdict
 

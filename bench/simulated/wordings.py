@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bench.simulated.draws import Finding, covered, labels
-from contrapose.tasks.evaluate.rates import AskedIn, Rate, rate_of
+from contrapose.tasks.evaluate.rates import Rate, RowOrigin, compute_rate
 from contrapose.tasks.statistics.components import components, widened
 from contrapose.tasks.statistics.means import mean
 from contrapose.tasks.statistics.shares import Interval, clustered_share, wilson
@@ -94,7 +94,7 @@ def _draw(rng: np.random.Generator, sizes: np.ndarray, count: int, spread: float
 
 
 def _rate(rows: Drawn, gate: float) -> Rate:
-    found = rate_of("x", rows.true, rows.cluster, wanted=gate, asked=AskedIn(rows.sample, rows.wording))
+    found = compute_rate("x", rows.true, rows.cluster, wanted=gate, asked=RowOrigin(rows.sample, rows.wording))
     if found is None:
         raise AssertionError("rows have a rate")
     return found

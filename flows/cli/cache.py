@@ -15,7 +15,7 @@ from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.home import home_folder
 from contrapose.tasks.core.places import Entry, Place
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.engine import file_of, public_address, store_url
+from contrapose.tasks.store.engine import get_store_file, remove_password, store_url
 from contrapose.tasks.store.opening import find_damage, rebuild_damaged
 from contrapose.tasks.tables.pruning import Unneeded, leftover, unneeded_cached
 from contrapose.tasks.text.wording import counted, tokens_text
@@ -70,13 +70,13 @@ def _confirm(arguments: argparse.Namespace, question: str, *, what: str) -> None
 def _repair(_: argparse.Namespace) -> Iterator[str]:
     """Check every answer and every receipt; restore a damaged database from receipts, and damaged receipts from it."""
     url = store_url()
-    path = file_of(url)
+    path = get_store_file(url)
     if path is not None and path.is_file() and (why := find_damage(path)):
-        yield f"{public_address(url)}: {why}"
+        yield f"{remove_password(url)}: {why}"
         rebuild_damaged(path, url)
     store = Store()
     answers, damaged = store.answers.check()
-    yield f"{public_address(url)}: {counted('answers', answers)}, each as it was written; {damaged} were not"
+    yield f"{remove_password(url)}: {counted('answers', answers)}, each as it was written; {damaged} were not"
     receipts = store.housekeeping.damaged_receipts()
     if receipts:
         yield from (f"a damaged receipt: {where}" for where in receipts)

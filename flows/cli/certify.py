@@ -17,14 +17,14 @@ from contrapose.tasks.core.certificate import Certificate, FindingVerdict
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.registry import names
 from contrapose.tasks.report.certificate_page import (
-    certificates_file,
-    count_words,
-    most_partings,
+    describe_case_count,
+    format_share,
+    list_certificates,
+    list_divergences,
     render_board,
-    share_words,
     write_certificates,
 )
-from contrapose.tasks.report.console import plain_table, plain_text, verdict_text
+from contrapose.tasks.report.console import color_verdict, make_cell, make_table
 from contrapose.tasks.report.summary import to_json
 
 if TYPE_CHECKING:
@@ -77,25 +77,25 @@ def print_certificates(certificates: list[Certificate], console: Console) -> Non
     """Print a table of findings for each judge."""
     for certificate in certificates:
         verdict = certificate["verdict"]
-        console.print(plain_text(certificate["judge"]), verdict_text("" if verdict == "shown" else verdict))
+        console.print(make_cell(certificate["judge"]), color_verdict("" if verdict == "shown" else verdict))
         if is_agent := "tasks" in certificate:
-            console.print(count_words(certificate))
-        table = plain_table()
+            console.print(describe_case_count(certificate))
+        table = make_table()
         for title in ("measure" if is_agent else "bias", "figure (95 %)", "n", "verdict"):
             table.add_column(title)
         for finding in certificate["findings"]:
             shown = "" if finding["verdict"] == "shown" else finding["verdict"].upper()
-            table.add_row(plain_text(finding["name"]), share_words(finding), f"{finding['rows']:,}", shown)
+            table.add_row(make_cell(finding["name"]), format_share(finding), f"{finding['rows']:,}", shown)
         console.print(table)
         for finding in certificate["findings"]:
             if "labels" in finding or (is_agent and finding["reason"]):
-                console.print(plain_text(f"{finding['name']}: {finding['reason']}"))
-        if partings := most_partings(certificate):
-            table = plain_table()
+                console.print(make_cell(f"{finding['name']}: {finding['reason']}"))
+        if partings := list_divergences(certificate):
+            table = make_table()
             for title in ("how failed trials part from a passed one", "at call", "trials"):
                 table.add_column(title)
             for parting in partings:
-                table.add_row(*map(plain_text, parting))
+                table.add_row(*map(make_cell, parting))
             console.print(table)
         console.print()
 
@@ -182,7 +182,7 @@ def _describe_calls(config: RunConfig) -> str:
 def _show(certificates: list[Certificate], arguments: argparse.Namespace) -> None:
     """Print certificates as JSON or as tables."""
     if arguments.json:
-        print_lines([to_json(certificates_file(certificates))])
+        print_lines([to_json(list_certificates(certificates))])
     else:
         print_certificates(certificates, Console(highlight=False))
 

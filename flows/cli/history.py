@@ -25,7 +25,7 @@ from contrapose.tasks.history.dataset import place
 from contrapose.tasks.history.queries import Point, Series, SincePrevious, runs, series, since_green
 from contrapose.tasks.history.reading import read_history
 from contrapose.tasks.report.console import STYLES
-from contrapose.tasks.report.csv import inert
+from contrapose.tasks.report.csv import disarm
 from contrapose.tasks.text.cleaning import cut_text, one_line
 from contrapose.tasks.text.masking import make_shower, mask_values
 from contrapose.tasks.text.wording import criteria_text, ends, percent
@@ -94,7 +94,7 @@ def as_data(chosen: Sequence[PastRun], *, changes: bool, style: str, show_toxic:
     writer.writerow(columns)
     for row in rows:
         texts = (" ".join(value) if isinstance(value, list) else value for value in row)
-        writer.writerow([inert(text) if isinstance(text, str) else text for text in texts])
+        writer.writerow([disarm(text) if isinstance(text, str) else text for text in texts])
     return sink.getvalue().removesuffix("\n")
 
 

@@ -25,8 +25,8 @@ from contrapose.tasks.core.registry import find, probe, provider
 from contrapose.tasks.load.samples import Loaded, fair_order, load_samples
 from contrapose.tasks.perturb.cases import build_cases, draw_further_ids
 from contrapose.tasks.perturb.wordings import assign_wordings
-from contrapose.tasks.report.preview import PreviewTally, print_indented, sample_lines, section, sent_lines
-from contrapose.tasks.report.rows import is_file, left_out_rows, taken
+from contrapose.tasks.report.preview import PreviewTally, format_intro, format_sample, format_sent, print_indented
+from contrapose.tasks.report.rows import format_rows, is_user_file, make_left_out
 from contrapose.tasks.text.cleaning import one_line
 from contrapose.tasks.text.diff import edits
 from contrapose.tasks.text.masking import make_shower, mask_values
@@ -63,7 +63,7 @@ class Preview:
     def rows_taken(self) -> str:
         """Describe how many rows of its source the test takes."""
         loaded = self.loaded
-        return taken(len(loaded.samples), loaded.rows, limited_by=self.plan.limited_by, left_out=loaded.left_out)
+        return format_rows(len(loaded.samples), loaded.rows, limited_by=self.plan.limited_by, left_out=loaded.left_out)
 
     def skip_reasons(self) -> str:
         """Count the reasons for skipped samples; complete after all cases are made."""
@@ -130,7 +130,7 @@ def left_out(tests: Sequence[Preview], *, show_toxic: bool) -> Iterator[str]:
     for preview in tests:
         loaded = preview.loaded
         if loaded.left_out:
-            summary = left_out_rows(preview.plan.data.source, loaded.rows, loaded.left_out, [preview.plan.test])
+            summary = make_left_out(preview.plan.data.source, loaded.rows, loaded.left_out, [preview.plan.test])
             yield from (show(line) for line in (summary.title, *summary.lines()))
 
 
@@ -191,25 +191,25 @@ def as_text(
             tally.add(cases)
         positions = tally.skipped if skipped and not sent else tally.changed
         chosen = positions[:1] if sent else spread(positions, most)
-        read = preview.loaded.columns if is_file(source) else None
+        read = preview.loaded.columns if is_user_file(source) else None
         columns = columns_read(read) if read else ""
         with console.capture() as captured:
             if number:
                 console.print()
-            for line in section(test, source, tally, judged=preview.rows_taken(), columns=columns):
+            for line in format_intro(test, source, tally, judged=preview.rows_taken(), columns=columns):
                 print_indented(line, console, by=0)
             if chosen and not sent:
                 what = "skipped" if skipped else "changed"
                 console.print(Text(f"\n{len(chosen):,} of {len(positions):,} {what} samples:", style="dim"))
             for cases in preview.cases(chosen):
-                lines = sample_lines(cases, show, brackets=brackets)
+                lines = format_sample(cases, show, brackets=brackets)
                 if sent:
                     # Only loading a model would show whether it has a template.
                     local = provider(preview.model.known_provider).local and preview.chat
                     title = f"What {one_line(preview.model.id)} is sent for {one_line(cases[0].id)}"
                     title += ", in its chat template if it has one" if local else ""
                     print_indented(Text(f"\n{title}:"), console, by=0)
-                    lines = sent_lines(cases, preview.model, show, chat=preview.chat, brackets=brackets)
+                    lines = format_sent(cases, preview.model, show, chat=preview.chat, brackets=brackets)
                 for heading, text in lines:
                     print_indented(heading, console, by=0)
                     print_indented(text, console, by=4)

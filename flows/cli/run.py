@@ -128,12 +128,12 @@ def _resume(arguments: argparse.Namespace) -> int:
     from contrapose.flows.run_lifecycle import config_of
     from contrapose.tasks.config.permissions import allow, named_by_user
     from contrapose.tasks.config.run_config import RunConfig
-    from contrapose.tasks.store.engine import file_of, store_url
+    from contrapose.tasks.store.engine import get_store_file, store_url
 
     limits = {name: getattr(arguments, name) for name in ("max_calls", "max_tokens", "max_cost")}
     changes = {name: value for name, value in limits.items() if value is not None}
     config = RunConfig.model_validate({**config_of(row).model_dump(mode="json"), **changes})
-    if file_of(store_url()):
+    if get_store_file(store_url()):
         # In a store of this user's own: what the run names was allowed when it began.
         allow(named_by_user(config.model_dump(mode="json")))
     serve_blocks(config.key_block)
@@ -236,7 +236,7 @@ def _print_outcome(published: Published, arguments: argparse.Namespace, *, show_
 
     from rich.console import Console
 
-    from contrapose.tasks.report.console import print_summary, print_verdict, unread_lines
+    from contrapose.tasks.report.console import describe_unread, print_summary, print_verdict
     from contrapose.tasks.report.summary import to_json
     from contrapose.tasks.text.masking import mask_values
 
@@ -245,7 +245,7 @@ def _print_outcome(published: Published, arguments: argparse.Namespace, *, show_
         print(to_json(mask_values(summary, show_toxic=show_toxic)))
     elif arguments.quiet:
         print_verdict(summary, console=Console(), show_toxic=show_toxic)
-        for line in unread_lines(summary):
+        for line in describe_unread(summary):
             say(line, show_toxic=show_toxic)
     else:
         console, shown, seconds = Console(), relative_folder(folder), time.monotonic() - arguments.began

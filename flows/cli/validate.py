@@ -23,8 +23,8 @@ from contrapose.tasks.core.registry import PROBES, find, probe
 from contrapose.tasks.core.validation import Checked, Kind, Suite, blocking_findings
 from contrapose.tasks.load.samples import Drawing
 from contrapose.tasks.perturb.cases import build_cases
-from contrapose.tasks.report.rows import is_file, left_out_rows, taken
-from contrapose.tasks.report.validation import refusal
+from contrapose.tasks.report.rows import format_rows, is_user_file, make_left_out
+from contrapose.tasks.report.validation import make_gate_error
 from contrapose.tasks.tables.columnar import split_batches, to_arrow
 from contrapose.tasks.tables.table import STORAGE, storage
 from contrapose.tasks.text.cleaning import one_line
@@ -84,7 +84,7 @@ def check(config: RunConfig, *, gates: bool = False) -> list[str]:
             outcomes.append(text)
     problems.refuse()
     if any(map(blocking_findings, tables)):
-        raise refusal(tables, show_toxic=config.show_toxic)
+        raise make_gate_error(tables, show_toxic=config.show_toxic)
     if not gates:
         for folder, what, remedy in (
             (Place.at(config.output, setting="output"), "runs", "Choose another one with --out."),
@@ -191,7 +191,7 @@ def _describe(
 ) -> Iterator[str]:
     """Count rows and cases; then list the rows that were left out, if any."""
     count, left = min(drawing.rows, plan.limit or drawing.rows), skips.total()
-    rows_taken = taken(count, drawing.rows, limited_by=plan.limited_by, left_out=drawing.left_out)
+    rows_taken = format_rows(count, drawing.rows, limited_by=plan.limited_by, left_out=drawing.left_out)
     part = rows_taken if count < drawing.rows or drawing.left_out else f"all {counted('rows', count)}"
     controls = f", controls {counts['controls']}" if counts["controls"] else ""
     foreign = f"{text}. " if (text := foreign_text(skips, count)) else ""
@@ -199,11 +199,11 @@ def _describe(
     yield f"{plan.test} on {part} of {plan.data.source}. {foreign}{cases}."
     if skips:
         yield f"  {one_line(f'skipped: {skipped(plan.test, skips)}')}"
-    if drawing.columns and is_file(plan.data.source):
+    if drawing.columns and is_user_file(plan.data.source):
         yield f"  columns: {one_line(columns_read(drawing.columns))}"
     yield from (f"  warning: {one_line(warning)}" for warning in drawing.warnings)
     if drawing.left_out:
-        bad_rows = left_out_rows(plan.data.source, drawing.rows, drawing.left_out, [plan.test])
+        bad_rows = make_left_out(plan.data.source, drawing.rows, drawing.left_out, [plan.test])
         bad_rows = bad_rows.shown(make_shower(show_toxic=show_toxic))
         yield from (f"  {line}" for line in (bad_rows.title, *bad_rows.lines()))
 

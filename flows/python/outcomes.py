@@ -95,9 +95,9 @@ class EvaluatedRun(PublishedFolder):
 
     def _repr_html_(self) -> str:
         """Return HTML for notebooks: verdict, reason, and a line for each rate that has a gate."""
-        from contrapose.tasks.report.notebook import run_html
+        from contrapose.tasks.report.notebook import render_run_table
 
-        return run_html(self.summary, folder=relative_folder(self.location), show_toxic=self.show_toxic)
+        return render_run_table(self.summary, folder=relative_folder(self.location), show_toxic=self.show_toxic)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -134,15 +134,15 @@ class ComparedRuns(PublishedFolder):
         """
         import pandas as pd
 
-        from contrapose.tasks.report.notebook import compared_rows
+        from contrapose.tasks.report.notebook import list_comparison
 
-        return pd.DataFrame(compared_rows(self.summary))
+        return pd.DataFrame(list_comparison(self.summary))
 
     def __repr__(self) -> str:
         return self._describe(self.verdict, ", ".join(model["name"] for model in self.summary["models"]))
 
     def _repr_html_(self) -> str:
         """Return HTML for notebooks: verdict, reason, and a line for each test and model."""
-        from contrapose.tasks.report.notebook import comparison_html
+        from contrapose.tasks.report.notebook import render_comparison
 
-        return comparison_html(self.summary, folder=relative_folder(self.location), show_toxic=self.show_toxic)
+        return render_comparison(self.summary, folder=relative_folder(self.location), show_toxic=self.show_toxic)

@@ -21,8 +21,8 @@ from contrapose.flows.python.evaluate import evaluate
 from contrapose.flows.python.relation import relation
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.outcome import SEVERITY, Outcome
-from contrapose.tasks.report.evidence import describe_gate, label
-from contrapose.tasks.report.failures import clear_failures, shown_failures
+from contrapose.tasks.report.evidence import describe_gate, format_label
+from contrapose.tasks.report.failures import find_failures, show_failures
 from contrapose.tasks.text.cleaning import cut_text, one_line
 from contrapose.tasks.text.masking import Show, make_shower
 
@@ -161,7 +161,7 @@ def _head(test: Outcome, show: Show) -> Iterator[str]:
     """Yield the verdict of a test, and its rates with their gates."""
     yield f"{test['verdict'].upper()}  {test['test_type']}: {one_line(show(test['reason']))}"
     for gate in test["gates"]:
-        yield f"  {label(test['test_type'], gate['name'])} {describe_gate(gate)}"
+        yield f"  {format_label(test['test_type'], gate['name'])} {describe_gate(gate)}"
 
 
 def _failing_pairs(run: EvaluatedRun, test: Outcome, show: Show) -> Iterator[Sequence[str]]:
@@ -170,8 +170,8 @@ def _failing_pairs(run: EvaluatedRun, test: Outcome, show: Show) -> Iterator[Seq
     If there are no failing cases, yield errors of calls instead.
     """
     rows = run.results.reset_index(drop=True)
-    failed = shown_failures(
-        test["test_type"], clear_failures(test["test_type"], rows, lambda places: rows.iloc[list(places)]), show
+    failed = show_failures(
+        test["test_type"], find_failures(test["test_type"], rows, lambda places: rows.iloc[list(places)]), show
     )
     if not failed and "error" in rows:
         for error in rows.loc[rows["test_type"] == test["test_type"], "error"].dropna().unique()[:MOST_ERRORS]:

@@ -71,7 +71,7 @@ def pass_hat_findings(
 def estimate_pass_hat(
     passed: np.ndarray, trials: np.ndarray, cluster: np.ndarray, k: int, *, any_of_them: bool = False
 ) -> Mean | None:
-    """Return pass^k over the tasks with at least k trials, or pass@k (`any_of_them`); None where no task has as many.
+    """Return pass^k over the tasks with at least k trials, or pass@k (`any_of_them`), or None if no task has as many.
 
     All are (tasks,): trials that passed, trials, and labels of the groups of tasks that are not independent. The
     estimate is unbiased: the mean over tasks of C(c, k) / C(n, k), with c of n trials passed. Sources: S. Yao et al.,
@@ -112,7 +112,7 @@ FIGURES = {
 
 
 def trajectory_findings(tasks: Sequence[Sequence[AgentTrial]]) -> Iterator[JudgeFinding]:
-    """Yield how often two trials of one task agree; nothing where no trial has a call."""
+    """Yield how often two trials of one task agree; nothing if no trial has a call."""
     if not any(trial.calls for trials in tasks for trial in trials):
         return
     counts = np.array([_count_pairs(trials) for trials in tasks])

@@ -83,7 +83,7 @@ def _findings_of(outcome: Outcome, gate: float) -> Iterator[JudgeFinding]:
 
 
 def _mean(outcome: Outcome, name: str) -> Mean | None:
-    """Return a figure with its interval; None where the run does not have it."""
+    """Return a figure with its interval, or None if the run does not have it."""
     own = outcome["estimates"].get(name)
     if own is None:
         return None

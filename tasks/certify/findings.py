@@ -30,8 +30,8 @@ def judge_finding(
     Args:
         name: what the bias is called.
         figure: what is measured, in words.
-        mean: the figure over what could be read; None where nothing could.
-        gate: largest value that passes; None for a figure that is only shown.
+        mean: the figure over what could be read, or None if nothing could.
+        gate: largest value that passes, or None for a figure that is only shown.
         two_sided: the gate holds in both directions.
         unread: share of the cases that could not be read, 0 to 1: the verdict holds whatever they would have said.
         most: largest size that the figure can have in one case.
@@ -54,7 +54,7 @@ class PositionMeans(NamedTuple):
     """What verdicts in both orders show; a figure without its grounds is None."""
 
     again: Mean | None
-    """Share of pairs of verdicts on the same prompt that differ; None where each prompt was asked once."""
+    """Share of pairs of verdicts on the same prompt that differ, or None if each prompt was asked once."""
     swapped: Mean | None
     """Share of pairs of verdicts on both orders that differ."""
     net: Mean | None
@@ -131,7 +131,7 @@ def _points(share: float) -> str:
 
 
 def count_further(mean: Mean, gate: float, what: str = "more pairs") -> str:
-    """Return about how many more rows would decide it at the observed value; empty where none would."""
+    """Return about how many more rows would decide it at the observed value, or "" if none would."""
     if mean.interval is None or math.isclose(distance := abs(gate - abs(mean.value)), 0, abs_tol=1e-3):
         return ""
     half = (mean.interval[1] - mean.interval[0]) / 2

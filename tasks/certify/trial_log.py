@@ -47,13 +47,13 @@ class AgentTrial:
     passed: bool | None
     """None where nothing was scored."""
     calls: tuple[ToolCall, ...]
-    """Calls of tools, in order; empty where the file has none."""
+    """Calls of tools, in order; empty if the file has none."""
     text: str
     """What the agent wrote."""
 
 
 def read_trials(source: str) -> dict[str, list[AgentTrial]] | None:
-    """Return the trials of each agent in a file; None for a file of something else.
+    """Return the trials of each agent in a file, or None for a file of something else.
 
     Raises DataError for a row without a task, a reward that is not from 0 to 1, or a trial that is there twice.
     """
@@ -107,7 +107,7 @@ def _without_one_group(trials: list[AgentTrial]) -> list[AgentTrial]:
 
 
 def _find_rows(source: str) -> list[tuple[int, Row]] | None:
-    """Return the rows of a file of trials; None for a file of something else."""
+    """Return the rows of a file of trials, or None for a file of something else."""
     if source.lower().endswith(".eval"):
         return [*enumerate(map(_inspect_row, read_inspect_samples(source)), start=1)]
     document = read_object(source) or {}
@@ -124,7 +124,7 @@ def _find_rows(source: str) -> list[tuple[int, Row]] | None:
 
 
 def _follow(value: Any, *keys: str) -> Any:
-    """Return what lies below keys of mappings; None where there is nothing."""
+    """Return what lies below keys of mappings, or None if there is nothing."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value

@@ -154,7 +154,7 @@ def _choice(verdict: str | None, first: str, second: str) -> tuple[str | None, f
 
 
 def read_verdict(reply: str, first: str, second: str) -> str | None:
-    """Return A, B or C for a tie; None for a reply without a verdict, or with two that differ."""
+    """Return A, B or C for a tie, or None for a reply without a verdict, or with two that differ."""
     marks = set(MARK.findall(reply))
     if marks:
         return marks.pop() if len(marks) == 1 else None
@@ -172,7 +172,7 @@ def find_columns(
 ) -> Mapping[str, str]:
     """Return our names of the parts of a row, to its columns.
 
-    Raises DataError where a needed one is missing.
+    Raises DataError if a needed one is missing.
     """
     plain = {column.casefold(): column for column in columns}
     own: dict[str, str] = {}

@@ -56,11 +56,11 @@ class Rows:
     left_out: OtherScorerError | None = None
     """Why others are not among them: they were scored in different ways."""
     early: tuple[bool, ...] = ()
-    """Of each run whether it stopped by itself before all cases were asked; empty where none did."""
+    """Of each run whether it stopped by itself before all cases were asked; empty if none did."""
     looks: Looks = ONE_LOOK
     """Of runs that were asked side by side, when all of them might have been stopped."""
     noticed: bool = False
-    """Whether a case counts as passed where its answer was right before and the change was noticed."""
+    """Return whether a case counts as passed where its answer was right before and the change was noticed."""
 
     @property
     def common(self) -> np.ndarray:
@@ -72,7 +72,7 @@ class Rows:
 def rows_of(runs: Sequence[FinishedRun], test: str) -> Rows:
     """Return the cases of a test in all runs, but for those that were scored in different ways.
 
-    Raises OtherScorerError where all were, or ComparisonError where a table cannot be read.
+    Raises OtherScorerError if all were, or ComparisonError where a table cannot be read.
     """
     wanted = (pc.field("test_type") == test) & ~pc.field("control")
     files = [run.folder / "results.parquet" for run in runs]

@@ -48,11 +48,11 @@ class FinishedRun:
     general: Mapping[str, object]
     """What holds for every test: seed, generation parameters and so on, by the name that users know."""
     reader: Mapping[str, str]
-    """What the provider found the run's reader to be; empty where none was asked."""
+    """What the provider found the run's reader to be; empty if none was asked."""
     tests: Mapping[str, Mapping[str, object]]
     """For each test its data, version, limit and settings, likewise."""
     gates: Mapping[str, float | None]
-    """For each test the least pass rate that was asked for, which may differ; None where that is not told."""
+    """For each test the least pass rate that was asked for, which may differ, or None if that is not told."""
     stopping: Mapping[str, Stopping] = field(default_factory=dict)
     """How far the tests were asked that could stop early."""
 
@@ -138,7 +138,7 @@ def _find_baseline(address: str, suite: str) -> FinishedRun:
 
 
 def asked_side_by_side(runs: Sequence[FinishedRun], test: str) -> Looks | None:
-    """Return when runs might have been stopped that were asked the same cases side by side; None for any others."""
+    """Return when runs might have been stopped that were asked the same cases side by side, or None for any others."""
     own = [run.stopping.get(test) for run in runs]
     schedules = [(stop.get("beside", []), stop.get("shares", [])) if stop else ([], []) for stop in own]
     beside, shares = schedules[0]

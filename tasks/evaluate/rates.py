@@ -1,4 +1,4 @@
-"""A share of the cases compared with its gate: what is open, or no fault of the model's, counts either way."""
+"""A rate of cases and its bounds against a gate; unreadable cases count once as passed and once as failed."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from contrapose.tasks.statistics.shares import (
 )
 
 
-class AskedIn(NamedTuple):
-    """Where each row comes from, of a test whose wordings are a sample of all wordings."""
+class RowOrigin(NamedTuple):
+    """Sample and wording of each row, for a test whose wordings are a sample of all wordings."""
 
     sample: np.ndarray
     """(rows,): numbers of the samples."""
     wording: np.ndarray
     """(rows,): numbers of the wordings."""
 
-    def of(self, rows: np.ndarray) -> AskedIn:
+    def of(self, rows: np.ndarray) -> RowOrigin:
         """Return only some of the rows."""
-        return AskedIn(self.sample[rows], self.wording[rows])
+        return RowOrigin(self.sample[rows], self.wording[rows])
 
     def cover(self, share: Share, true: np.ndarray) -> Share:
         """Return the share of true rows with the variance of the wordings in its evidence."""
@@ -42,9 +42,9 @@ class AskedIn(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rate:
-    """A share of the cases that is checked against a gate, with the cases that are open counted either way.
+    """A rate with a gate; its open cases, which have no clear result, count once as passed and once as failed.
 
-    What could not be read, scored or answered may have gone any way. A gate is reached only where it is reached with
+    Open cases could not be read, scored or answered. A gate is reached only where it is reached with
     all of that counted as failed, and missed only where it is missed with all of it counted as passed: these bounds
     hold whatever made the replies unreadable (C. F. Manski, Partial Identification of Probability Distributions, 2003,
     chapter 1).
@@ -68,7 +68,7 @@ class Rate:
     chance: float | None = None
     """The rate of a model that guesses."""
     constant: str = ""
-    """The one answer that reaches this chance; empty where guesses do."""
+    """The one answer that reaches this chance; empty if guesses do."""
     looks: Looks = ONE_LOOK
     too_few: bool = False
     """It counts too few cases to claim anything."""
@@ -77,12 +77,12 @@ class Rate:
 
     @property
     def rows(self) -> int:
-        """Cases that count, the open ones too."""
+        """Number of counted cases, open ones too."""
         return self.worst.rows // self.votes
 
     @property
     def value(self) -> float | None:
-        """Rate over what is not open; None where all is."""
+        """Rate over the cases that are not open, or None if all are."""
         known = self.worst.rows - (self.best.true - self.worst.true)
         return self.worst.true / known if known else None
 
@@ -100,7 +100,7 @@ class Rate:
         return Interval(low.low, high.high)
 
     def _level(self, share: Share, level: float = LEVEL) -> float:
-        """Return the level of this look."""
+        """Return the level that this look may use."""
         return self.looks.level(level, freedom=share.freedom)
 
     @property
@@ -111,33 +111,33 @@ class Rate:
 
     @property
     def reached(self) -> float:
-        """P value, over all looks, of a rate this high or higher, if the true one lay at the gate."""
+        """P value, over all looks, of a rate this high or higher, if the true rate were at the gate."""
         return self.looks.overall(evidence(self.strict, self.wanted).reached, freedom=self.strict.freedom)
 
     @property
     def missed(self) -> float:
-        """P value, over all looks, of a rate this low or lower, if the true one lay at the gate."""
+        """P value, over all looks, of a rate this low or lower, if the true rate were at the gate."""
         return self.looks.overall(evidence(self.lenient, self.wanted).missed, freedom=self.lenient.freedom)
 
     @property
     def may_be_reached(self) -> bool:
-        """True where this look alone claims it; the p value over all looks takes longer to compute."""
+        """True if this look alone shows the gate reached: a quick check before the p value over all looks."""
         return evidence(self.strict, self.wanted).reached <= self._level(self.strict)
 
     @property
     def may_be_missed(self) -> bool:
-        """True where this look alone claims the opposite."""
+        """True if this look alone shows the gate missed."""
         return evidence(self.lenient, self.wanted).missed <= self._level(self.lenient)
 
     @property
     def is_doubted(self) -> bool:
-        """True where only the doubt about noise keeps a claim from being made."""
+        """True if only the doubt about noise prevents a claim."""
         claims = (evidence(self.worst, self.wanted).reached, evidence(self.best, self.wanted).missed)
         return bool(self.doubt) and min(claims) <= LEVEL < min(self.reached, self.missed)
 
     @property
     def label(self) -> str:
-        """The name as people read it."""
+        """Name of the rate for display."""
         return self.name.replace("_", " ")
 
 
@@ -158,14 +158,14 @@ class GatedCases(NamedTuple):
     at_worst: np.ndarray | None = None
     """The same where changes that may be noise do not count as passed."""
     doubt: str = ""
-    """The sentence that says that noise may explain the changes; empty where it does not."""
+    """The sentence that says that noise may explain the changes; empty if it does not."""
     constant: str = ""
-    """The one answer that reaches this chance; empty where guesses do."""
+    """The one answer that reaches this chance; empty if guesses do."""
     too_few: str = ""
     """The sentence that says that these are too few to claim anything."""
 
-    def doubted(self, changed: np.ndarray, doubt: str, *, stays: bool) -> GatedCases:
-        """Return the cases without what noise may explain: fails of answers that should stay, passes of others.
+    def excuse_noise(self, changed: np.ndarray, doubt: str, *, stays: bool) -> GatedCases:
+        """Return the cases without results that noise may explain: fails if answers should stay, else passes.
 
         `changed` is (results,): 1 where the answer changed.
         """
@@ -176,9 +176,9 @@ class GatedCases(NamedTuple):
             return self._replace(at_best=np.where(own, 1.0, best), doubt=doubt)
         return self._replace(at_worst=np.where(own & (self.met == 1), 0.0, self.met), doubt=doubt)
 
-    def rate(self, cluster: np.ndarray, looks: Looks, asked: AskedIn | None = None) -> Rate | None:
-        """Return the rate, by cluster and wording of each row of the results; None where there are no cases."""
-        return rate_of(
+    def rate(self, cluster: np.ndarray, looks: Looks, asked: RowOrigin | None = None) -> Rate | None:
+        """Return the rate, by cluster and wording of each row of the results, or None if there are no cases."""
+        return compute_rate(
             self.name,
             self.met,
             cluster[self.rows],
@@ -197,8 +197,8 @@ class GatedCases(NamedTuple):
 Own = TypeVar("Own", Rate, GatedCases)
 
 
-def find_pointless(rates: Sequence[Own]) -> Own | None:
-    """Return the rate that keeps a test from proving anything; None where no model that knows nothing passes.
+def find_trivial_gate(rates: Sequence[Own]) -> Own | None:
+    """Return a rate whose gate a guessing model would reach, or None if no guessing model would pass the test.
 
     A constant answer that reaches one gate is enough: it stays, and so reaches the others too. Of the gates that
     guesses reach, all have to be reached. A gate of zero asks for nothing.
@@ -208,7 +208,7 @@ def find_pointless(rates: Sequence[Own]) -> Own | None:
     return next(iter(constant or (guessed if len(guessed) == len(rates) else [])), None)
 
 
-def rate_of(
+def compute_rate(
     name: str,
     met: Any,
     cluster: Any,
@@ -221,9 +221,9 @@ def rate_of(
     doubt: str = "",
     too_few: bool = False,
     looks: Looks = ONE_LOOK,
-    asked: AskedIn | None = None,
+    asked: RowOrigin | None = None,
 ) -> Rate | None:
-    """Return the rate of some cases; None where there are none.
+    """Return the rate of some cases, or None if there are none.
 
     `met` is (cases,) or (cases, votes) of 1, 0, or NaN for what is open; `cluster` has the labels of the cases, the
     same for cases that are not independent. `at_best` is `met` where what the test is not about is given the benefit

@@ -1,4 +1,4 @@
-"""Simulated reruns: how often other samples of this kind would give the same verdict."""
+"""Simulate reruns of a test, to show how often other samples of this kind would give the same verdict."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing_extensions import TypedDict
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.evaluate.gate import Rules
-from contrapose.tasks.evaluate.gated_rates import by_length, gated_cases, wordings_of
-from contrapose.tasks.evaluate.rates import GatedCases, find_pointless
+from contrapose.tasks.evaluate.gated_rates import number_wordings, select_gated, split_too_long
+from contrapose.tasks.evaluate.rates import GatedCases, find_trivial_gate
 from contrapose.tasks.statistics.families import holm_step
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
 from contrapose.tasks.statistics.shares import LEVEL
@@ -29,7 +29,7 @@ MOST_DRAWN = 4_000_000
 
 
 class Reruns(TypedDict):
-    """Verdicts of simulated reruns of one test; the others are inconclusive."""
+    """Counts of verdicts in simulated reruns of one test; uncounted reruns are inconclusive."""
 
     draws: int
     """Simulated reruns."""
@@ -43,7 +43,7 @@ class Reruns(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class _Patterns:
-    """Clusters that are alike in all that a verdict counts, as one."""
+    """Groups of clusters with equal counts, which draw alike."""
 
     clusters: np.ndarray
     """(patterns,): how many clusters are alike."""
@@ -54,16 +54,16 @@ class _Patterns:
 
 
 def simulate_reruns(results: pd.DataFrame, plan: Plan, rules: Rules) -> Reruns | None:
-    """Return the verdicts of reruns whose clusters are drawn from those of this run; None where none was asked.
+    """Return the verdicts of reruns whose clusters are drawn from this run, or None if nothing was asked.
 
     The bootstrap over clusters: B. Efron, R. Tibshirani, An Introduction to the Bootstrap (1993), chapter 13, with the
     test's own verdict rule on each draw. Whether a rate counts too few cases is taken from the run itself. None too
     where wordings are a sample of all: reruns would ask in others, of which the clusters show nothing.
     """
-    results, _ = by_length(results)
-    if wordings_of(results, plan) is not None:
+    results, _ = split_too_long(results)
+    if number_wordings(results, plan) is not None:
         return None
-    cases, _, gated = gated_cases(results, plan, rules.looks)
+    cases, _, gated = select_gated(results, plan, rules.looks)
     rates = [rate for rate in gated if rate.rows.any() or rate.too_few]
     if cases.empty:
         return None
@@ -77,7 +77,7 @@ def simulate_reruns(results: pd.DataFrame, plan: Plan, rules: Rules) -> Reruns |
         incomplete = (asked > 0) & (errors > rules.max_error_share * asked)
         judged = ~incomplete & (scored > 0) & (scored >= rules.min_coverage * (asked - errors))
         counted["incomplete"] += int(incomplete.sum())
-        for step, (passes, fails) in enumerate(_claims(drawn, patterns, rates, rules)):
+        for step, (passes, fails) in enumerate(_find_claims(drawn, patterns, rates, rules)):
             counted["passes"][step] += int((judged & passes & ~fails).sum())
             counted["fails"][step] += int((judged & fails).sum())
     return counted
@@ -102,18 +102,18 @@ def _find_patterns(results: pd.DataFrame, cases: pd.DataFrame, rates: Sequence[G
 
 
 class _Claim(NamedTuple):
-    """What a level lets a draw claim, each of shape (draws,)."""
+    """Claims of each draw at one level, each of shape (draws,)."""
 
     passes: np.ndarray
     fails: np.ndarray
 
 
-def _claims(drawn: np.ndarray, patterns: _Patterns, rates: Sequence[GatedCases], rules: Rules) -> Iterator[_Claim]:
+def _find_claims(drawn: np.ndarray, patterns: _Patterns, rates: Sequence[GatedCases], rules: Rules) -> Iterator[_Claim]:
     """Yield the claims of each draw at 5 % divided by 1, 2, … tests."""
     # Rates that count too few cases claim nothing, and keep the others from passing, as in `decide`.
     enough = [(rate, own) for rate, own in zip(rates, patterns.rates, strict=True) if not rate.too_few]
     never = np.zeros(len(drawn), dtype=bool)
-    may_pass = bool(enough) and len(enough) == len(rates) and find_pointless([rate for rate, _ in enough]) is None
+    may_pass = bool(enough) and len(enough) == len(rates) and find_trivial_gate([rate for rate, _ in enough]) is None
     if rules.gate == "rate":
         reached, missed = ~never, never
         for rate, own in enough:
@@ -130,7 +130,7 @@ def _claims(drawn: np.ndarray, patterns: _Patterns, rates: Sequence[GatedCases],
 
 
 def _evidence(drawn: np.ndarray, own: np.ndarray, wanted: float, looks: Looks) -> Evidences:
-    """Return the evidence of a rate in each draw; there is none where a draw has no case of it."""
+    """Return the evidence about a rate in each draw; a draw without its cases has none."""
     there = own[:, 0] > 0
     drawn, (sizes, true) = drawn[:, there], own[there].T
     kinds = np.unique(sizes)
@@ -139,24 +139,24 @@ def _evidence(drawn: np.ndarray, own: np.ndarray, wanted: float, looks: Looks) -
     clusters, nothing = drawn @ kind, drawn.sum(axis=1) == 0
     # A draw without a case gets one cluster, so that all can be computed at once.
     clusters[nothing, 0] = 1.0
-    false, most = (_largest_drawn(drawn, part, sizes) for part in (sizes - true, true))
+    false, most = (_find_largest_drawn(drawn, part, sizes) for part in (sizes - true, true))
     tally = Tally(sizes=kinds, clusters=clusters, sums=sums, most_false=false, most_true=most)
     now = evidences(tally, wanted)
     up, down, freedom = now if looks == ONE_LOOK else now.at_looks()
     return Evidences(np.where(nothing, 1.0, up), np.where(nothing, 1.0, down), freedom)
 
 
-def _largest_drawn(drawn: np.ndarray, rows: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Return the most such rows of a drawn cluster, and the largest size of those that have so many; (draws, 2)."""
+def _find_largest_drawn(drawn: np.ndarray, rows: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Return each draw's largest count of such rows in a cluster, and that cluster's size: (draws, 2)."""
     order = np.lexsort((sizes, rows))[::-1]
     first = order[(drawn[:, order] > 0).argmax(axis=1)]
     return np.stack([rows[first], sizes[first]], axis=1)
 
 
-def with_rerun_shares(
+def add_rerun_shares(
     judged: Sequence[Outcome], corrected: Sequence[Outcome], reruns: Mapping[str, Reruns]
 ) -> list[Outcome]:
-    """Return the corrected outcomes with the share of reruns that give the same verdict, among the same other tests.
+    """Return the corrected outcomes with the share of reruns that give the same verdict.
 
     Args:
         judged: outcomes before Holm's correction.
@@ -165,12 +165,12 @@ def with_rerun_shares(
     """
     claims = {one["test_type"]: one for one in judged if one["verdict"] != "incomplete" and one["reached"] is not None}
     return [
-        _with_share(outcome, own, claims) if (own := reruns.get(outcome["test_type"])) else outcome
+        _add_share(outcome, own, claims) if (own := reruns.get(outcome["test_type"])) else outcome
         for outcome in corrected
     ]
 
 
-def _with_share(outcome: Outcome, reruns: Reruns, claims: Mapping[str, Outcome]) -> Outcome:
+def _add_share(outcome: Outcome, reruns: Reruns, claims: Mapping[str, Outcome]) -> Outcome:
     counts = {"incomplete": reruns["incomplete"]}
     for verdict, side, own in (("pass", "reached", reruns["passes"]), ("fail", "missed", reruns["fails"])):
         others = [float(one[side] or 0.0) for test, one in claims.items() if test != outcome["test_type"]]  # type: ignore[literal-required]

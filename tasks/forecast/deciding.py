@@ -64,13 +64,13 @@ class Deciding:
     reach: Reach
     """The true pass rates that are decided."""
     limit: int | None
-    """Samples that the data must have, or `limit` allow, to leave fewer rates undecided; None where none is enough."""
+    """Samples that the data must have, or `limit` allow, to leave fewer rates undecided, or None if none is enough."""
     available: int
     """Samples in the data."""
     difference: float | None
-    """Smallest difference between two models that is found; None where none is."""
+    """Smallest difference between two models that is found, or None if none is."""
     bias_pairs: int | None = None
-    """Independent pairs on which a position bias of `BIAS` is found; None where no orders are compared."""
+    """Independent pairs on which a position bias of `BIAS` is found, or None if no orders are compared."""
 
     @property
     def wide(self) -> bool:
@@ -92,7 +92,7 @@ def deciding(
 
     The `samples` were drawn from the `rows` of the source, skipped ones included; `level` is the p value that a verdict
     needs, and `orders` says whether two orders of the same things are compared. `wordings` are how many count as a
-    sample of all wordings, and the share of the variance that lies between them; None where none do.
+    sample of all wordings, and the share of the variance that lies between them, or None if none do.
     """
     cases = groups.samples.total()
     if not cases:

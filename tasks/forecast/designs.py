@@ -54,7 +54,7 @@ def assumed_variances() -> WordingVariances:
 
 
 def cheapest(variances: WordingVariances, *, half_width: float, most_samples: int, most_wordings: int) -> Design | None:
-    """Return the design with the fewest cases whose interval is short enough; None where no design's is.
+    """Return the design with the fewest cases whose interval is short enough, or None if no design's is.
 
     At least six wordings are asked, so that the interval covers their choice. Of equally cheap designs the one with
     the most samples is taken.

@@ -38,11 +38,11 @@ class Expected:
     calls: float
     """Mean of those that are asked."""
     share: float | None
-    """The same of all calls, 0 to 1; None where everything is answered already."""
+    """The same of all calls, 0 to 1, or None if everything is answered already."""
     share_of_nine_in_ten: float | None
     """Share of all calls that nine runs in ten do not exceed."""
     cost: float | None
-    """Mean, in US dollars; None where no price is known."""
+    """Mean, in US dollars, or None if no price is known."""
     passes: float
     """Share of the runs that pass, 0 to 1."""
     fails: float

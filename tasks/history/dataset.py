@@ -151,7 +151,7 @@ FOLDER = ".history"
 def place(chosen: str | None, output: str) -> str:
     """Return the folder or URL of the history: the chosen one, the environment's, or one in the folder of the runs.
 
-    Raises ConfigError where it holds a password, which every message about it would repeat.
+    Raises ConfigError if it holds a password, which every message about it would repeat.
     """
     folder = chosen or os.environ.get(VARIABLE) or os.path.join(output, FOLDER)
     return str(Place.at(folder, setting="history" if chosen else VARIABLE))

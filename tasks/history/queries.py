@@ -84,7 +84,7 @@ class Series:
 
     @property
     def caution(self) -> str:
-        """Return the warning that some of several runs stopped early; empty if none did."""
+        """Return the warning that some of several runs stopped early, or "" if none did."""
         early = sum(early_stop(point.test) is not None for point in self.points)
         if not early or len(self.points) == 1:
             return ""
@@ -97,7 +97,7 @@ class SincePrevious:
 
     run: PastRun
     base: PastRun | None
-    """The last one before it that passed, else the last one before it; None where it is the first."""
+    """The last one before it that passed, else the last one before it, or None if it is the first."""
     changes: tuple[Change, ...]
 
 

@@ -38,7 +38,7 @@ class Recorded:
 
     @property
     def warning(self) -> str:
-        """Return the sentence on skipped files; empty if there are none."""
+        """Return the sentence on skipped files, or "" if there are none."""
         if not self.skipped:
             return ""
         named = ", ".join(f"{name} ({why})" for name, why in list(self.skipped.items())[:NAMED])
@@ -49,7 +49,7 @@ class Recorded:
 def read_history(where: str, *, without: str = "") -> Recorded:
     """Read every run in a history but that of one file; a folder or URL that does not exist holds none.
 
-    Raises ConfigError where the place cannot be read, or CutShortError where its server did not answer.
+    Raises ConfigError if the place cannot be read, or CutShortError where its server did not answer.
     """
     tables: list[pa.Table] = [SCHEMA.empty_table()]
     try:

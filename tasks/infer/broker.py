@@ -19,12 +19,12 @@ from contrapose.tasks.infer.budget import Budget
 from contrapose.tasks.infer.keys import Changes, Keys
 from contrapose.tasks.infer.meter import current_meter
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.answers import AnswerBatch, AnswerTable, Keyed, batch_of, merge_batches
-from contrapose.tasks.store.base import AWAY_SECONDS, AwayError, unwritten
+from contrapose.tasks.store.answers import AnswerBatch, AnswerRow, AnswerTable, build_batch, merge_batches
+from contrapose.tasks.store.base import AWAY_SECONDS, DatabaseAwayError, make_unwritten_error
 from contrapose.tasks.store.claims import Claims
 from contrapose.tasks.store.engine import store_url
-from contrapose.tasks.store.opening import examine
-from contrapose.tasks.store.receipts import Written
+from contrapose.tasks.store.opening import check_database
+from contrapose.tasks.store.receipts import WrittenReceipts
 
 
 class StoreBroker:
@@ -59,7 +59,7 @@ class StoreBroker:
         self._meter = current_meter()
         self._lock = Lock()
         self._known: dict[Question, str] = {}
-        examine(store_url())
+        check_database(store_url())
         self._table = Store().answers
         self.claims = Store().claims(again=again)
         self.reads = reads
@@ -139,8 +139,8 @@ class StoreBroker:
             self._meter.requests += answer.requests
         kept = [answer for answer in answers if answer.completion.error is None]
         # Rows are made here, since the writer's time is what many answers wait for.
-        batch = batch_of(
-            [Keyed(key=self._key(answer.question), answer=answer) for answer in kept],
+        batch = build_batch(
+            [AnswerRow(key=self._key(answer.question), answer=answer) for answer in kept],
             run=self.run,
             model=self.model,
             spent=total_usage([answer.taken for answer in answers]),
@@ -191,7 +191,7 @@ class Writer:
         self.answers, self.claims = answers, claims
         self.failed: Exception | None = None
         """Why the last transaction failed; None again once it went through."""
-        self._unkept: list[tuple[AnswerBatch, Written | None]] = []
+        self._unkept: list[tuple[AnswerBatch, WrittenReceipts | None]] = []
         self._renewed = time.monotonic()
         self._queue: SimpleQueue[AnswerBatch | Event | None] = SimpleQueue()
         self._closing = Event()
@@ -237,7 +237,7 @@ class Writer:
         is_file = self.answers.engine.dialect.name == "sqlite"
         end = time.monotonic() + (min(FILE_SECONDS, AWAY_SECONDS) if is_file else AWAY_SECONDS)
         batch = merge_batches(batches) if batches else None
-        written: Written | None = None
+        written: WrittenReceipts | None = None
         while True:
             closing = self._closing.is_set()
             try:
@@ -253,11 +253,11 @@ class Writer:
                 self.failed = error
             else:
                 if self.answers.receipts.is_full:
-                    self.failed = unwritten(OSError(ENOSPC, os.strerror(ENOSPC)), self.answers.engine)
+                    self.failed = make_unwritten_error(OSError(ENOSPC, os.strerror(ENOSPC)), self.answers.engine)
                 elif not self._unkept:
                     self.failed = None
                 return
-            hopeless = self._unkept or not isinstance(self.failed, AwayError) or time.monotonic() > end
+            hopeless = self._unkept or not isinstance(self.failed, DatabaseAwayError) or time.monotonic() > end
             if closing and (hopeless or batch is None):
                 self._unkept += [] if batch is None else [(batch, written)]
                 return

@@ -29,16 +29,16 @@ class Limits:
 
 @dataclass(slots=True)
 class Budget:
-    """Spending of one run, never above its limits as long as reservations are not below what is used."""
+    """RunSpending of one run, never above its limits as long as reservations are not below what is used."""
 
     limits: Limits = field(default_factory=Limits)
     """The most that may be spent."""
     price: Price | None = None
     """Price of tokens; None where it is unknown, and then there must be no `max_cost`."""
     spent: Usage = field(default_factory=Usage)
-    """Spending so far, earlier parts of a resumed run included."""
+    """RunSpending so far, earlier parts of a resumed run included."""
     beside: Usage = field(default_factory=Usage)
-    """Spending of the run on another model: it counts against the same limits."""
+    """RunSpending of the run on another model: it counts against the same limits."""
     beside_price: Price | None = None
     """Price of that model's tokens."""
     reserved: Usage = field(default_factory=Usage)

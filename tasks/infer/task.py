@@ -30,7 +30,7 @@ from contrapose.tasks.infer.thoughts import has_unopened_thoughts, mark_if_cut_o
 from contrapose.tasks.language.replies.cut_off import is_thought_alone
 from contrapose.tasks.probes.reader_questions import count_agreed
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.engine import identity_of_store
+from contrapose.tasks.store.engine import get_store_identity
 from contrapose.tasks.tables.table import Table, read, read_rows, write
 
 
@@ -41,7 +41,7 @@ class Team:
     id: str
     """Its name in the store."""
     spent: Usage
-    """Spending of the run on the model when the team began."""
+    """RunSpending of the run on the model when the team began."""
     beside: Usage
     """Its spending on its other model."""
     processes: int
@@ -256,7 +256,7 @@ def _join_team(team: Team | None, label: str) -> Iterator[tuple[str | None, Mete
     if team is None:
         yield None, current_meter()
         return
-    if (own := identity_of_store()) != team.store:
+    if (own := get_store_identity()) != team.store:
         raise ConfigError(
             f"a worker keeps answers in {own}",
             expected=f"the store of the flow, {team.store}",

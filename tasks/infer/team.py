@@ -13,7 +13,7 @@ from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget, Limits, replace_invalid_usage
 from contrapose.tasks.infer.meter import Meter
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.owners import pulse
+from contrapose.tasks.store.owners import send_beats
 from contrapose.tasks.store.teams import Grant, TeamCounts
 
 REPORT_SECONDS = 0.5
@@ -38,7 +38,7 @@ class TeamBudget(Budget):
     owner: str
     """The portion's row in the store."""
     own: Usage = field(default_factory=Usage)
-    """Spending of the portion; `spent` is that of the run before the team began."""
+    """RunSpending of the portion; `spent` is that of the run before the team began."""
     granted: Usage = field(default_factory=Usage)
     """Its limit in all."""
     _others: Usage = field(default_factory=Usage)
@@ -134,7 +134,7 @@ def report_progress(owner: str, asking: StoreBroker, meter: Meter) -> Iterator[N
             asking.stop(reason)
 
     try:
-        with pulse(report, every=REPORT_SECONDS):
+        with send_beats(report, every=REPORT_SECONDS):
             yield
     finally:
         # A report that fails is not worth the work: answers that cannot be kept stop it anyway.

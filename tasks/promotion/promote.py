@@ -24,7 +24,7 @@ SHORTEST = 16
 
 
 def refuse_unready(settings: Promotion, *, revision: str, training_run: str) -> None:
-    """Raise ContraposeError where a promotion could not be done, before anything is spent on a model."""
+    """Raise ContraposeError if a promotion could not be done, before anything is spent on a model."""
     if settings.mlflow_alias:
         version_of(settings.mlflow_alias, revision=revision, training_run=training_run)
     if settings.webhook:
@@ -63,7 +63,7 @@ def promote(settings: Promotion, decision: Decision, *, confirm: Callable[[], No
     """Move the alias and call the webhook, as far as they are wanted, and return what was done, in sentences.
 
     Doing it again changes nothing: the alias is where it was, and the webhook has the same delivery number. Before each
-    step `confirm` raises where somebody else is doing it. Raises ContraposeError where a step failed.
+    step `confirm` raises where somebody else is doing it. Raises ContraposeError if a step failed.
     """
     done = []
     if settings.mlflow_alias:
@@ -82,7 +82,7 @@ def promote(settings: Promotion, decision: Decision, *, confirm: Callable[[], No
 
 
 def webhook_secret() -> str:
-    """Return the secret that webhooks are signed with, or raise ConfigError where there is none, or it is too short."""
+    """Return the secret that webhooks are signed with, or raise ConfigError if there is none, or it is too short."""
     # The variable wins: a block would not help where it is too short.
     place, secret = VARIABLE, from_environment(VARIABLE, where=VARIABLE)
     if not secret:

@@ -90,7 +90,7 @@ def resource(model: str) -> dict[str, str]:
 def retrained_payload(model: str, *, revision: str, training_run: str) -> dict[str, str]:
     """Return the payload of `model.retrained`: every key is there, as a template that misses one starts nothing.
 
-    Raises ConfigError where a value cannot be used, or nothing tells this training from the one before.
+    Raises ConfigError if a value cannot be used, or nothing tells this training from the one before.
     """
     payload = {"model": model, "revision": revision, "training_run": training_run}
     allowed = f"at most {LONGEST} printable characters, without spaces around them"

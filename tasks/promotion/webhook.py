@@ -37,7 +37,7 @@ def signature(body: bytes, secret: str, *, at: int) -> str:
 
 
 def is_listed(url: str, environment: Mapping[str, str] = os.environ) -> bool:
-    """Return whether an environment names the host of an address, or raise ConfigError where it names no host."""
+    """Return whether an environment names the host of an address, or raise ConfigError if it names no host."""
     named = [entry for entry in entries(HOSTS, environment) if not {"/", ":"} & {*entry} or network_of(entry) is None]
     rules, origin = [read_rule(entry, where=HOSTS) for entry in named], origin_of(url)
     return origin is not None and any(rule.holds(origin) for rule in rules)

@@ -1,1 +1,1 @@
-"""Stage: report. One run, shown to people and to programs."""
+"""Report stage: write the results of one run, for people and for programs."""

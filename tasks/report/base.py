@@ -1,4 +1,4 @@
-"""Contents of a run that reports are made from."""
+"""The data of a run that every report format is made from."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from contrapose.tasks.core.records import Calls
 from contrapose.tasks.core.registry import is_probe, probe
 from contrapose.tasks.core.validation import Checked
 from contrapose.tasks.probes.panels import Panel
-from contrapose.tasks.report.failures import clear_failures
-from contrapose.tasks.report.rows import of_test, without_controls
+from contrapose.tasks.report.failures import find_failures
+from contrapose.tasks.report.rows import omit_controls, pick_test
 from contrapose.tasks.tables.results import columns_of
 
 if TYPE_CHECKING:
@@ -44,13 +44,13 @@ class SentPrompts:
     """Of the changed text."""
 
     def for_people(self) -> SentPrompts:
-        """Return the prompts as people read them: who says what, where they are conversations."""
+        """Return the prompts formatted for people; a conversation becomes lines with the speaker of each message."""
         return replace(self, original=shown_prompt(self.original), changed=shown_prompt(self.changed))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """One run, ready to be shown. It has no slots, since what several reports show is computed once and kept."""
+    """Data of one run for its reports. It has no slots, because its properties cache what several reports show."""
 
     summary: Summary
     results: StoredResults
@@ -65,7 +65,7 @@ class Report:
     checked: tuple[Checked, ...] = ()
     """Tables of all tests, with the findings of their suites."""
     prompts: Callable[[], Iterator[SentPrompts]] = lambda: iter(())
-    """Begins with the prompts of the asked cases, in the order of the results; none where they are gone."""
+    """Begins with the prompts of the asked cases, in the order of the results; none if they are gone."""
     replies: Callable[[], Mapping[str, tuple[str | None, str | None]]] = dict
     """Returns the replies to both prompts by cases, as they came."""
     before_prompts: tuple[tuple[str, str], ...] = ()
@@ -81,13 +81,13 @@ class Report:
         pictures = {test: picture for test in tests if (picture := probe(test).picture()) is not None}
         for part in self.results.parts():
             for test, picture in pictures.items():
-                rows = of_test(without_controls(part), test)
+                rows = pick_test(omit_controls(part), test)
                 picture.add(rows.reindex(columns=list(columns_of(probe(test)))))
         outcomes = {test["test_type"]: test for test in self.summary["tests"]}
         return {test: picture.panels(outcomes[test]) for test, picture in pictures.items()}
 
     @cached_property
     def failures(self) -> Mapping[str, pd.DataFrame]:
-        """Clearest failures of each test, raw rows with all columns, the clearest first."""
+        """Failures of each test that are easiest to understand, easiest first: raw rows with all columns."""
         tests = (outcome["test_type"] for outcome in self.summary["tests"])
-        return {test: clear_failures(test, self.results.figures, self.results.at) for test in tests}
+        return {test: find_failures(test, self.results.figures, self.results.at) for test in tests}

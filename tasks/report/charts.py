@@ -1,6 +1,6 @@
-"""Pictures, drawn by Vega-Lite as SVG that needs neither script nor network.
+"""Charts of a report, drawn by Vega-Lite as SVG that needs neither script nor network.
 
-The distribution of eval_scores, the pass rate over runs, and the rate and gate of every test.
+They show the distribution of eval_scores, the pass rate over runs, and the rate and gate of every test.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 from contrapose.tasks.core.criteria import criteria_of
 from contrapose.tasks.core.history_records import PastRun
 from contrapose.tasks.core.outcome import Outcome, Summary, Verdict
-from contrapose.tasks.report.rows import name_of
+from contrapose.tasks.report.rows import cut_name
 from contrapose.tasks.text.wording import counted, ends, number, percent
 
 Chart = dict[str, Any]
@@ -56,35 +56,35 @@ CONFIG = {
 """Colours are the style sheet's variables, which follow light, dark and print."""
 
 
-def drawing(chart: Chart, description: str) -> Markup:
-    """Draw a chart as one `svg` element, which its description names, or the description where it cannot be drawn.
+def draw_or_describe(chart: Chart, description: str) -> Markup:
+    """Draw a chart as one `svg` element with its description as title; if drawing fails, return the description.
 
     Its colours are variables of the style sheet; texts that are not ours belong into its data.
     """
-    drawn = svg({**chart, "config": CONFIG})
+    drawn = render_svg({**chart, "config": CONFIG})
     if drawn is None:
         return Markup("<p>{}</p>").format(description)
     # What is parsed here was just drawn, from texts that carry no control characters.
     root = ElementTree.fromstring(drawn)  # noqa: S314
     box = escape(root.get("viewBox", ""))
     named = f'<svg class="chart" role="img" viewBox="{box}" aria-label="{escape(description)}">'
-    inside = "".join(piece for child in root for piece in _pieces(child))
+    inside = "".join(piece for child in root for piece in _serialise_element(child))
     return Markup(f"{named}{inside}</svg>")  # noqa: S704 (every name is listed, every value and text is escaped)
 
 
-def _pieces(element: ElementTree.Element) -> Iterator[str]:
+def _serialise_element(element: ElementTree.Element) -> Iterator[str]:
     tag = element.tag.rpartition("}")[2]
     if tag not in SHAPES:
         return
     kept = "".join(f' {name}="{escape(value)}"' for name, value in element.items() if name in ATTRIBUTES)
-    inside = "".join(piece for child in element for piece in _pieces(child))
+    inside = "".join(piece for child in element for piece in _serialise_element(child))
     text = escape(element.text or "")
     if inside or text or tag in ("path", "line", "rect"):
         yield f"<{tag}{kept}>{text}{inside}</{tag}>"
 
 
-def svg(chart: Mapping[str, Any]) -> str | None:
-    """Draw a Vega-Lite chart as SVG; None where it cannot be drawn: a report without a picture is better than none."""
+def render_svg(chart: Mapping[str, Any]) -> str | None:
+    """Draw a Vega-Lite chart as SVG; return None if drawing fails, so that the report is written without it."""
     import vl_convert
 
     try:
@@ -99,10 +99,10 @@ LEAST = 10
 BINS = 24
 
 
-def scores(cases: np.ndarray, controls: np.ndarray, *, name: str) -> Markup | None:
-    """Draw finite eval_scores, each of shape (rows,); None where there are too few, or two different ones.
+def draw_scores(cases: np.ndarray, controls: np.ndarray, *, name: str) -> Markup | None:
+    """Draw the distribution of eval_scores, or return None if there are too few of them or two distinct values.
 
-    There may be no controls; the name says what the scores are.
+    Both arrays are (rows,); there may be no controls. The name says what the scores are.
     """
     if len(cases) < LEAST or len(np.unique(cases)) <= 2:
         return None
@@ -146,15 +146,15 @@ def scores(cases: np.ndarray, controls: np.ndarray, *, name: str) -> Markup | No
             },
         ],
     }
-    return drawing(chart, "; ".join(texts))
+    return draw_or_describe(chart, "; ".join(texts))
 
 
 MOST_RUNS = 40
 """Number of the latest runs that are drawn."""
 
 
-def trend(runs: tuple[PastRun, ...], test: str) -> Markup | None:
-    """Draw the pass rate; None where the model of the last run has fewer than two runs with one.
+def draw_trend(runs: tuple[PastRun, ...], test: str) -> Markup | None:
+    """Draw pass rates over time, or return None if the model of the last run has fewer than two of them.
 
     Other models of the suite are drawn as rings: they took the same test.
     """
@@ -165,7 +165,7 @@ def trend(runs: tuple[PastRun, ...], test: str) -> Markup | None:
             if past["test_type"] == test and rate is not None:
                 low, high = past["interval"] or (rate, rate)
                 point = {"rate": rate, "low": low, "high": high, "gate": past["min_pass_rate"]}
-                points.append((run["model"], {**point, "date": _date(run["started"])}))
+                points.append((run["model"], {**point, "date": _format_date(run["started"])}))
     latest = [(model, {**point, "run": place}) for place, (model, point) in enumerate(points[-MOST_RUNS:])]
     own = [point for model, point in latest if model == runs[-1]["model"]]
     others = [point for model, point in latest if model != runs[-1]["model"]]
@@ -177,10 +177,10 @@ def trend(runs: tuple[PastRun, ...], test: str) -> Markup | None:
     if others:
         verb = "is" if len(others) == 1 else "are"
         words += f" {counted('runs', len(others))} of other models {verb} shown next to it."
-    return drawing(_trend_chart(own, others), words)
+    return draw_or_describe(_make_trend_chart(own, others), words)
 
 
-def _trend_chart(own: list[dict[str, Any]], others: list[dict[str, Any]]) -> Chart:
+def _make_trend_chart(own: list[dict[str, Any]], others: list[dict[str, Any]]) -> Chart:
     last = max(point["run"] for point in (*own, *others))
     run = {"field": "run", "type": "quantitative", "axis": None, "scale": {"domain": [-0.3, last + 0.3]}}
     rate = {"title": None, "axis": {"format": ".0%", "values": [0, 0.25, 0.5, 0.75, 1]}}
@@ -214,8 +214,8 @@ def _trend_chart(own: list[dict[str, Any]], others: list[dict[str, Any]]) -> Cha
     }
 
 
-def _date(started: str) -> str:
-    """Return day, month and year; empty when the time is none."""
+def _format_date(started: str) -> str:
+    """Return day, month and year of a start time; "" if it cannot be parsed."""
     try:
         when = datetime.fromisoformat(started)
     except ValueError:
@@ -237,12 +237,12 @@ ROW = 34
 """Height of a test, in pixels."""
 
 
-def image_url(summary: Summary) -> str | None:
-    """Return the picture as a data URL: it needs no server, and nothing in it can run or load anything.
+def make_image_url(summary: Summary) -> str | None:
+    """Return the chart of all rates and gates as a data URL, or None if it cannot be drawn.
 
-    Tests without a score have their gate only. None where it cannot be drawn.
+    Tests without a score show only their gate. The image needs no server and can neither run nor load anything.
     """
-    values = [value for outcome in summary["tests"] for value in _rate_values(outcome)]
+    values = [value for outcome in summary["tests"] for value in _yield_rate_values(outcome)]
     rate = "pass rate" if len(values) == len(summary["tests"]) else "rate"
     across = {"type": "quantitative", "scale": {"domain": [0, 1]}}
     axis = {
@@ -267,7 +267,7 @@ def image_url(summary: Summary) -> str | None:
         "background": "white",
         # Browsers' letters may be wider than those that the width was measured with.
         "padding": {"left": 24, "top": 12, "bottom": 12, "right": 36},
-        "title": name_of(f"{summary['suite']} on {summary['model']['id']}: {summary['verdict']}"),
+        "title": cut_name(f"{summary['suite']} on {summary['model']['id']}: {summary['verdict']}"),
         "layer": [
             layer({"type": "rule", "strokeWidth": 5, "opacity": 0.35}, {**interval_ends, **colour}),
             layer({"type": "circle", "size": 90, "opacity": 1}, {"x": {"field": "rate", **across}, **colour}),
@@ -281,18 +281,18 @@ def image_url(summary: Summary) -> str | None:
             "view": {"stroke": None},
         },
     }
-    drawn = svg(chart)
+    drawn = render_svg(chart)
     return None if drawn is None else f"data:image/svg+xml;base64,{b64encode(drawn.encode()).decode()}"
 
 
-def _rate_values(outcome: Outcome) -> Iterator[dict[str, str | float | None]]:
-    """Values of each rate that decides a test; the verdict stands beside the one that decided, which is the first."""
+def _yield_rate_values(outcome: Outcome) -> Iterator[dict[str, str | float | None]]:
+    """Yield the chart's values of each rate with a gate; the verdict is next to the first one, which decided."""
     criteria = criteria_of(outcome)
     for place, own in enumerate(criteria):
         words = [] if place else [str(outcome["verdict"])]
         if own["low"] is not None and own["high"] is not None:
             words.append(f"{percent(own['rate'])} ({ends((own['low'], own['high']))})")
-        test, name = name_of(outcome["test_type"]), own["name"].replace("_", " ")
+        test, name = cut_name(outcome["test_type"]), own["name"].replace("_", " ")
         yield {
             "test": f"{test}: {name}" if len(criteria) > 1 else test,
             "verdict": "" if place else outcome["verdict"],

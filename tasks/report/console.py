@@ -1,4 +1,4 @@
-"""The outcome of a run, or of a comparison, in a terminal of 80 columns."""
+"""Print the outcome of a run or of a comparison in a terminal of 80 columns."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from contrapose.tasks.core.comparison import Comparison, judged
 from contrapose.tasks.core.outcome import Outcome, Summary
 from contrapose.tasks.report import comparison_markdown as markdown
 from contrapose.tasks.report import wordings
-from contrapose.tasks.report.evidence import TestFacts, facts_of, rate_cells, sentences_of
-from contrapose.tasks.report.evidence import legend as legend_of
-from contrapose.tasks.report.passages import main_sentences
-from contrapose.tasks.report.rows import left_out, not_all, read_columns, taken_by
+from contrapose.tasks.report.evidence import TestFacts, collect_facts, make_rate_cells, make_sentences, yield_legend
+from contrapose.tasks.report.passages import summarise_passages
+from contrapose.tasks.report.rows import format_columns, list_unused, name_partial, show_rows
 from contrapose.tasks.text.cleaning import cut_text, one_line, show_hidden
 from contrapose.tasks.text.masking import mask_toxic
 from contrapose.tasks.text.wording import (
@@ -49,14 +48,16 @@ MOST_NAMES = 20
 
 def print_verdict(summary: Summary, *, console: Console, show_toxic: bool = False) -> None:
     """Print the verdict and its reason: one line, whatever the width."""
-    reason = text_line(" ".join(filter(None, (reason_text(summary), not_all(summary)))), console, show_toxic=show_toxic)
-    console.print(verdict_text(summary["verdict"]), reason, sep="  ", soft_wrap=True)
+    reason = make_line(
+        " ".join(filter(None, (reason_text(summary), name_partial(summary)))), console, show_toxic=show_toxic
+    )
+    console.print(color_verdict(summary["verdict"]), reason, sep="  ", soft_wrap=True)
 
 
-def unread_lines(summary: Summary) -> Iterator[str]:
-    """Return one line for each test with replies that could not be read or scored."""
+def describe_unread(summary: Summary) -> Iterator[str]:
+    """Yield one line for each test with replies that could not be read or scored."""
     for outcome in summary["tests"]:
-        clauses = "; ".join(filter(None, (facts_of(outcome).unread, _describe_unscored(outcome))))
+        clauses = "; ".join(filter(None, (collect_facts(outcome).unread, _describe_unscored(outcome))))
         if clauses:
             yield f"{outcome['test_type']}: {clauses}"
 
@@ -76,45 +77,45 @@ def print_summary(
     copied. `seconds` is how long the reader has waited; None: what the run took. With `explain` every sentence on a
     test is printed, without it the `SENTENCES` that matter most.
     """
-    line = partial(text_line, console=console, show_toxic=show_toxic)
+    line = partial(make_line, console=console, show_toxic=show_toxic)
 
     def print_inset(texts: Iterator[str]) -> None:
         console.print(*(Padding(line(text), (0, 0, 0, 2), expand=False) for text in texts), sep="", end="")
 
     console.print()
-    console.print(verdict_text(summary["verdict"]), line(reason_text(summary)), sep="  ")
+    console.print(color_verdict(summary["verdict"]), line(reason_text(summary)), sep="  ")
     console.print()
     # A terminal of few columns gets fewer figures.
     most = 5 if console.width >= 80 else 3 if console.width >= 60 else 1
-    table = plain_table()
+    table = make_table()
     table.add_column("test", overflow="fold", max_width=20)
     for title in ("rate", "95 % CI", "gate", "guessing", "scored")[:most]:
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
     for outcome in summary["tests"]:
-        for cells in rate_cells(outcome):
+        for cells in make_rate_cells(outcome):
             name = one_line(cells.name) if cells.verdict else f"  {one_line(cells.name)}"
             texts = (name, *[*cells[1:5], f"{cells.scored}/{cells.cases}"][:most])
-            row = [plain_text(text, style="" if cells.verdict else "dim") for text in texts]
-            table.add_row(*row, *([verdict_text(cells.verdict)] if cells.verdict else []))
+            row = [make_cell(text, style="" if cells.verdict else "dim") for text in texts]
+            table.add_row(*row, *([color_verdict(cells.verdict)] if cells.verdict else []))
     console.print(table)
-    if legend := list(map(line, legend_of(summary["tests"]))):
+    if legend := list(map(line, yield_legend(summary["tests"]))):
         console.print()
         console.print(*legend, sep="\n", style="dim")
     console.print()
     kept_back = 0
     for outcome in summary["tests"]:
-        judged = "; ".join(filter(None, (f"on {rows}" if (rows := taken_by(outcome)) else "", first_line(outcome))))
-        console.print(line(f"{outcome['test_type']}:"), verdict_text(outcome["verdict"]), line(judged))
-        facts = facts_of(outcome)
-        notes = list(sentences_of(_notes(outcome, facts, explain=explain)))
-        statistics = list(sentences_of(_statistics(facts)))
+        judged = "; ".join(filter(None, (f"on {rows}" if (rows := show_rows(outcome)) else "", first_line(outcome))))
+        console.print(line(f"{outcome['test_type']}:"), color_verdict(outcome["verdict"]), line(judged))
+        facts = collect_facts(outcome)
+        notes = list(make_sentences(_select_notes(outcome, facts, explain=explain)))
+        statistics = list(make_sentences(_describe_certainty(facts)))
         shown = [*notes, *statistics] if explain else notes[:SENTENCES]
         kept_back += len(notes) + len(statistics) - len(shown)
         print_inset(iter(shown))
-    for columns in read_columns(summary["tests"]):
+    for columns in format_columns(summary["tests"]):
         console.print(Text("Columns:", style="dim"), line(columns))
-    for unused in left_out(summary["tests"]):
+    for unused in list_unused(summary["tests"]):
         console.print(Text("Left out:", style="yellow"), line(unused.title))
         print_inset(unused.lines())
     for warning in summary["warnings"]:
@@ -122,13 +123,13 @@ def print_summary(
     console.print()
     usage = usage_text(summary["usage"], saved=saved_by(summary))
     console.print(line(f"{usage}; {span(summary['seconds'] if seconds is None else seconds)}"))
-    console.print(_encodable(f"Report: {show_hidden(folder)}/report.html", console), soft_wrap=True)
+    console.print(_replace_unencodable(f"Report: {show_hidden(folder)}/report.html", console), soft_wrap=True)
     if kept_back:
         console.print("Statistics: see the report, or add --explain")
 
 
-def _notes(outcome: Outcome, facts: TestFacts, *, explain: bool) -> Iterator[str]:
-    """Clauses on a test, those first that a reader must know; empty ones where there is nothing to say."""
+def _select_notes(outcome: Outcome, facts: TestFacts, *, explain: bool) -> Iterator[str]:
+    """Yield clauses about a test, the most important first; some are empty."""
     if outcome["verdict"] != "pass":
         yield further_reason(outcome)
     if outcome["errors"]:
@@ -136,8 +137,8 @@ def _notes(outcome: Outcome, facts: TestFacts, *, explain: bool) -> Iterator[str
     yield _describe_unscored(outcome)
     yield facts.unread
     yield facts.asked_again
-    yield from main_sentences(outcome)
-    yield from wordings.main_sentences(outcome)
+    yield from summarise_passages(outcome)
+    yield from wordings.summarise_wordings(outcome)
     yield facts.guessing
     if outcome["control"]:
         yield noise(outcome["control"], by_kind=explain)
@@ -148,14 +149,14 @@ def _notes(outcome: Outcome, facts: TestFacts, *, explain: bool) -> Iterator[str
         yield f"skipped: {facts.skipped}"
 
 
-def _statistics(facts: TestFacts) -> Iterator[str]:
-    """Clauses on how sure the figures of a test are."""
+def _describe_certainty(facts: TestFacts) -> Iterator[str]:
+    """Yield clauses about the uncertainty of a test's figures."""
     yield from (facts.dependent, facts.missing, *facts.looked, facts.sums, facts.spoken_of)
     yield from (*facts.effects, facts.steps, *facts.known_errors, facts.langtest)
 
 
 def _describe_unscored(outcome: Outcome) -> str:
-    """Return how many cases could not be scored, why, and both replies of one of them; empty where all were."""
+    """Return how many cases could not be scored, why, and both replies of one of them, or "" if all were."""
     if not outcome["unscored"]:
         return ""
     first, *others = [reason.rstrip(".") for reason in outcome["unscored_reasons"]] or [""]
@@ -165,60 +166,60 @@ def _describe_unscored(outcome: Outcome) -> str:
     return f"{counted('cases', outcome['unscored'])} could not be scored{why}{example}"
 
 
-def plain_table() -> Table:
-    """Return a table without a frame, as narrow as its cells."""
+def make_table() -> Table:
+    """Return an empty table without a frame, as narrow as its cells."""
     return Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
 
 
-def plain_text(text: str, *, style: str = "") -> Text:
-    """Return a cell; its dashes are such as every terminal has."""
+def make_cell(text: str, *, style: str = "") -> Text:
+    """Return a text as a table cell, with dashes that every terminal can print."""
     return Text(text.replace("–", "-"), style=style)
 
 
-def verdict_text(verdict: str) -> Text:
+def color_verdict(verdict: str) -> Text:
     """Return a verdict in its colour."""
     return Text(verdict.upper(), style=STYLES.get(verdict, "bold"))
 
 
-def text_line(text: str, console: Console, *, show_toxic: bool) -> Text:
-    """Return a text of unknown origin as one line, with toxic words masked or as they are."""
-    return _encodable(one_line(text if show_toxic else mask_toxic(text)), console)
+def make_line(text: str, console: Console, *, show_toxic: bool) -> Text:
+    """Return a text of unknown origin as one safe line, with toxic words masked unless `show_toxic`."""
+    return _replace_unencodable(one_line(text if show_toxic else mask_toxic(text)), console)
 
 
-def _encodable(text: str, console: Console) -> Text:
+def _replace_unencodable(text: str, console: Console) -> Text:
     # A terminal that cannot write a character must not end the run.
     encoding = console.encoding
     return Text(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
 def print_comparison(comparison: Comparison, *, console: Console) -> None:
-    """Print verdict, leaderboard, a table for each test, what was left out, and which runs these are.
+    """Print a comparison: verdict, leaderboard, a table for each test, notes on what was left out, and the runs.
 
     Colours are left to the console.
     """
-    line = partial(text_line, console=console, show_toxic=True)
+    line = partial(make_line, console=console, show_toxic=True)
     console.print()
-    console.print(verdict_text(comparison["verdict"]), line(comparison["reason"]), sep="  ")
+    console.print(color_verdict(comparison["verdict"]), line(comparison["reason"]), sep="  ")
     places = [
         (Text(str(place["rank"])), line(place["name"]), Text(number(place["mean_rank"])))
         for place in comparison["leaderboard"]
     ]
-    tables = [("Over all tests", _table(("rank", "model", "mean rank"), places))]
+    tables = [("Over all tests", _build_table(("rank", "model", "mean rank"), places))]
     for test in comparison["tests"]:
         rows = []
         for standing in test["standings"]:
-            pair = markdown.against(test, standing["name"])
+            pair = markdown.find_baseline_pair(test, standing["name"])
             rows.append(
                 (
                     Text(str(standing["rank"])),
                     line(standing["name"]),
-                    plain_text(markdown.rate_words(standing["rate"])),
-                    plain_text(markdown.difference_words(pair["difference"])) if pair else Text(""),
-                    Text("baseline") if pair is None else verdict_text(str(pair["verdict"])),
+                    make_cell(markdown.format_rate(standing["rate"])),
+                    make_cell(markdown.format_difference(pair["difference"])) if pair else Text(""),
+                    Text("baseline") if pair is None else color_verdict(str(pair["verdict"])),
                 )
             )
         head = ("rank", "model", "pass rate, %", "difference, points", "verdict")
-        tables.append((f"{test['test_type']}: {markdown.cases_words(test)}", _table(head, rows)))
+        tables.append((f"{test['test_type']}: {markdown.count_cases(test)}", _build_table(head, rows)))
     for title, table in tables:
         console.print()
         console.print(line(title))
@@ -226,17 +227,17 @@ def print_comparison(comparison: Comparison, *, console: Console) -> None:
     console.print()
     pairs = [(f"{pair['first']} in {test}", pair) for test, pair in judged(comparison["tests"])]
     notes = [f"{name}: {pair['reason']}" for name, pair in pairs if pair["verdict"] == "cannot tell"]
-    notes += [f"{name}: {note}" for name, pair in pairs if (note := markdown.unpaired_words(pair))]
+    notes += [f"{name}: {note}" for name, pair in pairs if (note := markdown.format_unpaired(pair))]
     notes += [f"Warning: {warning}" for warning in comparison["warnings"]]
-    margin = f'a loss up to {markdown.margin_words(comparison)} counts as "not worse". 95 % intervals in brackets.'
+    margin = f'a loss up to {markdown.format_margin(comparison)} counts as "not worse". 95 % intervals in brackets.'
     for note in (*notes, f"Differences are from {comparison['baseline']}; {margin}"):
         console.print(line(note))
     for model in comparison["models"]:
         console.print(line(f"{model['name']}: {model['folder']}"), soft_wrap=True)
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[Text]]) -> Table:
-    table = plain_table()
+def _build_table(head: Sequence[str], rows: Sequence[Sequence[Text]]) -> Table:
+    table = make_table()
     for title in head:
         justify = "left" if title in ("model", "verdict") else "right"
         table.add_column(title, justify=justify, overflow="fold", no_wrap=title != "model", max_width=24)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""results.csv: every result row, raw, safe to open in a spreadsheet."""
+"""Render results.csv: every result row with raw texts, safe to open in a spreadsheet."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def render(report: Report) -> Iterator[bytes]:
     """
     for number, part in enumerate(report.results.parts()):
         frame = part.reindex(columns=[*COMMON, *(name for name in part if name not in COMMON)])
-        safe = pd.DataFrame({inert(str(name)): _safe(frame[name]) for name in frame.columns})
+        safe = pd.DataFrame({disarm(str(name)): _disarm_column(frame[name]) for name in frame.columns})
         yield safe.to_csv(index=False, header=number == 0, lineterminator="\n").encode()
 
 
-def inert(text: str) -> str:
-    """Return a text in which no spreadsheet finds a formula.
+def disarm(text: str) -> str:
+    """Return the text with an apostrophe in front if a spreadsheet might read it as a formula.
 
     Source: OWASP, "CSV Injection".
     """
@@ -47,16 +47,16 @@ def inert(text: str) -> str:
     return f"'{later}" if _FIRST.match(stored) else later
 
 
-def restore(text: str) -> str:
-    """Return the text before `inert`, but for control characters, which are not stored."""
+def undo_disarming(text: str) -> str:
+    """Undo `disarm`; control characters are not restored."""
     later = _MARKED.sub(r"\1\2", text)
     return later[1:] if later[:1] == "'" and _FIRST.match(later, 1) else later
 
 
-def _safe(column: pd.Series) -> pd.Series:
+def _disarm_column(column: pd.Series) -> pd.Series:
     if pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
         return column
     cells = column.astype(object).tolist()
     # Most columns hold the same few texts over and over.
-    safe = {cell: inert(cell) for cell in set(cells) if isinstance(cell, str)}
+    safe = {cell: disarm(cell) for cell in set(cells) if isinstance(cell, str)}
     return pd.Series([safe.get(cell, cell) for cell in cells], index=column.index, dtype=object)

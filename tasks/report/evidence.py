@@ -1,4 +1,4 @@
-"""View model of a test: its rates and statements, in the same words in every report."""
+"""Words about one test's rates, intervals and warnings, which all report formats share."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ THE_MODEL = "the model"
 """Name of the reader model where none is set."""
 
 
-def reader_of(summary: Summary) -> str:
+def get_reader_id(summary: Summary) -> str:
     """Return the id of the run's reader model, or the model under test."""
     return summary["reader"]["id"] if "reader" in summary else THE_MODEL
 
 
-def explanation(test: str, name: str) -> str:
-    """Return what a figure, gate or scorer of a test is, as its probe says it; empty where it says nothing."""
+def explain_term(test: str, name: str) -> str:
+    """Return the probe's explanation of a figure, gate or scorer, or "" if it has none."""
     if text := {**MASS_EXPLANATIONS, **EXPLANATIONS}.get(name):
         return text
     texts = probe(test).explanations if is_probe(test) else {}
@@ -52,21 +52,21 @@ def explanation(test: str, name: str) -> str:
     return texts.get(name) or next(matching, "")
 
 
-def label(test: str, name: str) -> str:
+def format_label(test: str, name: str) -> str:
     """Return the name of a figure or effect as people read it."""
     labels = probe(test).labels if is_probe(test) else {}
     return labels.get(name, name.replace("_", " "))
 
 
-def legend(outcomes: Iterable[Outcome]) -> Iterator[str]:
-    """Yield a line for each rate with a gate besides the pass rate: its name, and the first sentence about it."""
+def yield_legend(outcomes: Iterable[Outcome]) -> Iterator[str]:
+    """Yield the name and a one-sentence explanation of each rate with a gate, except the pass rate."""
     rates = ((own["test_type"], gate["name"]) for own in outcomes for gate in further_gates(own))
-    explained = ((label(*rate), explanation(*rate).partition(". ")[0].removesuffix(".")) for rate in rates)
+    explained = ((format_label(*rate), explain_term(*rate).partition(". ")[0].removesuffix(".")) for rate in rates)
     yield from dict.fromkeys(f"{name}: {text}" for name, text in explained if text)
 
 
 class RateCells(NamedTuple):
-    """A rate with a gate, in words: the pass rate of a test, or a further one, which has no verdict of its own."""
+    """Table cells of a rate with a gate: the pass rate of a test, or a further rate, which has no own verdict."""
 
     name: str
     rate: str
@@ -78,8 +78,8 @@ class RateCells(NamedTuple):
     verdict: str
 
 
-def rate_cells(outcome: Outcome) -> Iterator[RateCells]:
-    """Cells of the pass rate, then of each further rate with a gate."""
+def make_rate_cells(outcome: Outcome) -> Iterator[RateCells]:
+    """Yield the cells of the pass rate, then of each further rate with a gate."""
     rate, gate, chance = (percent(outcome[name]) for name in ("pass_rate", "min_pass_rate", "chance"))
     numbers = outcome["scored"], outcome["cases"]
     yield RateCells(outcome["test_type"], rate, interval(outcome), gate, chance, *numbers, outcome["verdict"])
@@ -91,7 +91,7 @@ def rate_cells(outcome: Outcome) -> Iterator[RateCells]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestFacts:
-    """Clauses about a test, without capital letter and full stop, raw; empty where there is nothing to say."""
+    """Clauses about a test, raw, without capital letter and full stop; empty if there is nothing to say."""
 
     looked: tuple[str, ...]
     guessing: str
@@ -112,8 +112,8 @@ class TestFacts:
     reruns: str
 
 
-def facts_of(outcome: Outcome, *, reader: str = THE_MODEL) -> TestFacts:
-    """Fill the clauses of a test."""
+def collect_facts(outcome: Outcome, *, reader: str = THE_MODEL) -> TestFacts:
+    """Return the clauses about a test."""
     missing = dependent = guessing = langtest = ""
     coverage, extremes = outcome["coverage"], outcome["extremes"]
     if coverage is not None and extremes is not None and coverage != 1:
@@ -162,7 +162,7 @@ def facts_of(outcome: Outcome, *, reader: str = THE_MODEL) -> TestFacts:
 
 
 def describe_reruns(outcome: Outcome) -> str:
-    """Return how many reruns would give the same verdict; empty where that is unknown, as in older runs."""
+    """Return a clause on how many reruns would give the same verdict, or "" if unknown, as in older runs."""
     share = outcome.get("rerun_share")
     return (
         ""
@@ -172,7 +172,7 @@ def describe_reruns(outcome: Outcome) -> str:
 
 
 def _describe_reading(outcome: Outcome) -> tuple[str, str, tuple[str, ...]]:
-    """Return pairs of orders without a choice, shares of the reading steps, and known errors of these by letter."""
+    """Return clauses on pairs without a choice, on shares of the reading steps, and on their known errors."""
     counting = probe(outcome["test_type"]).without_choice if is_probe(outcome["test_type"]) else ()
     count = sum(int(outcome["figures"].get(name) or 0) for name in counting)
     pairs = f"{count:,} of {outcome['scored'] + outcome['unscored']:,} pairs"
@@ -198,59 +198,59 @@ def _describe_reading(outcome: Outcome) -> tuple[str, str, tuple[str, ...]]:
     return unread, "; ".join(filter(None, steps)), tuple(known)
 
 
-def sentence(text: str) -> str:
-    """Return a clause with capital letter and full stop; empty for an empty one."""
+def make_sentence(text: str) -> str:
+    """Return a clause with capital letter and full stop, or "" for an empty clause."""
     return f"{text[0].upper()}{text[1:].removesuffix('.')}." if text else ""
 
 
-def sentences_of(*texts: str | Iterable[str]) -> Iterator[str]:
-    """Sentences of clauses that are not empty."""
+def make_sentences(*texts: str | Iterable[str]) -> Iterator[str]:
+    """Yield the non-empty clauses as sentences."""
     for text in texts:
-        yield from filter(None, map(sentence, [text] if isinstance(text, str) else text))
+        yield from filter(None, map(make_sentence, [text] if isinstance(text, str) else text))
 
 
-def between(ends: tuple[float, float] | None) -> str:
-    """Return an interval, such as ` (0.47 to 0.57)` with the space before it; empty where it is unknown."""
+def format_interval(ends: tuple[float, float] | None) -> str:
+    """Return an interval, such as ` (0.47 to 0.57)` with the space before it, or "" if it is unknown."""
     return "" if ends is None else f" ({number(round(ends[0], 3))} to {number(round(ends[1], 3))})"
 
 
-def _shares(interval: tuple[float, float] | None) -> str:
+def _format_interval_ends(interval: tuple[float, float] | None) -> str:
     return "" if interval is None else f" ({ends(interval)})"
 
 
-def _among(outcome: Outcome, measure: str) -> str:
-    """Return which of the scored cases a measure is taken over; empty where it leaves none of them out."""
+def _describe_subset(outcome: Outcome, measure: str) -> str:
+    """Return a phrase that names the cases of a measure, or "" if it counts all scored cases."""
     estimate = outcome["estimates"].get(measure)
     return estimate["among"] if estimate and estimate["rows"] < outcome["scored"] else ""
 
 
-def figures(outcome: Outcome) -> Iterator[tuple[str, str]]:
-    """Names and values of the figures of a test, with 95 % intervals where they are means."""
+def format_figures(outcome: Outcome) -> Iterator[tuple[str, str]]:
+    """Yield names and values of a test's figures; means have 95 % intervals."""
     for name, value in outcome["figures"].items():
         estimate = outcome["estimates"].get(name)
-        among = _among(outcome, name)
+        among = _describe_subset(outcome, name)
         basis = f", of {estimate['rows']:,} {among}" if estimate and among else ""
-        yield name, figure(value) + (between(estimate["interval"]) if estimate else "") + basis
+        yield name, figure(value) + (format_interval(estimate["interval"]) if estimate else "") + basis
 
 
 def _effect_parts(outcome: Outcome, measured: Effect) -> tuple[str, str, str]:
-    """Return name, value with its interval, and samples of an effect."""
-    samples = f"{counted('samples', measured['samples'])} {_among(outcome, measured['measure'])}".rstrip()
+    """Return the name, the value with interval, and the sample count of an effect."""
+    samples = f"{counted('samples', measured['samples'])} {_describe_subset(outcome, measured['measure'])}".rstrip()
     return (
-        label(outcome["test_type"], measured["name"]),
-        number(measured["value"]) + between(measured["interval"]),
+        format_label(outcome["test_type"], measured["name"]),
+        number(measured["value"]) + format_interval(measured["interval"]),
         samples,
     )
 
 
-def effect_difference(outcome: Outcome, measured: Effect) -> tuple[str, str]:
+def format_effect(outcome: Outcome, measured: Effect) -> tuple[str, str]:
     """Return name and value of an effect, such as `0.12 - 0.02 = 0.1 (0.02 to 0.18); 50 samples`."""
     name, value, samples = _effect_parts(outcome, measured)
     return name, f"{number(measured['case'])} - {number(measured['control'])} = {value}; {samples}"
 
 
-def looks(outcome: Outcome) -> str:
-    """Return the number of looks that an interval counts, such as `over 3 looks`; empty for the one at the end."""
+def format_looks(outcome: Outcome) -> str:
+    """Return the number of looks that an interval allows for, such as `over 3 looks`, or "" for one at the end."""
     stopping, earlier = outcome.get("stopping"), len(outcome.get("earlier_looks", []))
     own = stopping["looks"] if stopping else 1
     if own + earlier == 1 and not early_stop(outcome):
@@ -259,8 +259,8 @@ def looks(outcome: Outcome) -> str:
 
 
 def describe_looks(outcome: Outcome) -> Iterator[str]:
-    """Clauses on several looks and a stop before the last one: their number, the bias of the rate, other figures."""
-    over, early = looks(outcome).removeprefix("over "), early_stop(outcome)
+    """Yield clauses on looks and early stopping: the number of looks, the bias of the rate, other figures."""
+    over, early = format_looks(outcome).removeprefix("over "), early_stop(outcome)
     if not over or outcome["verdict"] == "incomplete":
         return
     counting = f"the verdict and the intervals of rates with a gate account for {over}"
@@ -293,34 +293,34 @@ def describe_slice(part: Slice) -> str:
 
 
 def describe_reader(outcome: Outcome, *, reader: str = THE_MODEL) -> str:
-    """Return how well the reader model reads; empty where it decided nothing and was not checked."""
+    """Return a clause on the reader model's accuracy, or "" if it decided nothing and was not checked."""
     agreed, made_up = (outcome["estimates"].get(name) for name in ("asked_agreement", "made_up_agreement"))
     by_rules = invented = ""
     if agreed is not None:
-        share = f"{percent(agreed['value'])}{_shares(agreed['interval'])}"
+        share = f"{percent(agreed['value'])}{_format_interval_ends(agreed['interval'])}"
         by_rules = f"the rules also read {agreed['rows']:,} of the replies: {reader} agrees with them on {share}"
     elif outcome["figures"].get(f"{READ_BY}asked"):
         by_rules = f"the accuracy of {reader} as a reader could not be checked: the rules could read no reply"
     if made_up is not None:
-        right = f"{percent(made_up['value'])}{_shares(made_up['interval'])}"
+        right = f"{percent(made_up['value'])}{_format_interval_ends(made_up['interval'])}"
         invented = f"{reader} reads {right} of {made_up['rows']:,} made-up replies with a known choice correctly"
     return "; ".join(filter(None, (by_rules, invented)))
 
 
 def describe_agreement(outcome: Outcome) -> str:
-    """Return how often replies in words agree with the likelihoods; empty where none were asked for."""
+    """Return a clause on how often written replies agree with log-probabilities, or "" if none were requested."""
     agreed, unread_share = (outcome["estimates"].get(name) for name in ("reply_agreement", "reply_unread"))
     if unread_share is None:
         return ""
     asked = f"{counted('samples', unread_share['rows'])} {'was' if unread_share['rows'] == 1 else 'were'} also answered"
     if agreed is None:
         return f"{asked} in words: no reply could be read" if unread_share["value"] else ""
-    same = f"{percent(agreed['value'])}{_shares(agreed['interval'])} agree with the log-probabilities"
+    same = f"{percent(agreed['value'])}{_format_interval_ends(agreed['interval'])} agree with the log-probabilities"
     return f"{asked} in words: {agreed['rows']:,} could be read, {same}"
 
 
 def describe_trust(outcome: Outcome, *, reader: str = THE_MODEL) -> Iterator[str]:
-    """Clauses on how far the replies bear a verdict out, as warnings where they do not."""
+    """Yield clauses on how far the written replies support a verdict; contradictions are worded as warnings."""
     if count := outcome["figures"].get("read_instead"):
         judged = counted("cases", outcome["scored"] + outcome["unscored"])
         yield (
@@ -331,22 +331,22 @@ def describe_trust(outcome: Outcome, *, reader: str = THE_MODEL) -> Iterator[str
     yield warn_of_misreading(outcome, reader=reader) or describe_reader(outcome, reader=reader)
 
 
-def doubts(outcome: Outcome, *, reader: str = THE_MODEL) -> Iterator[str]:
-    """Return the warnings next to a verdict."""
+def yield_warnings(outcome: Outcome, *, reader: str = THE_MODEL) -> Iterator[str]:
+    """Yield the warnings that belong next to a verdict."""
     yield from filter(None, (warn_of_disagreement(outcome), warn_of_misreading(outcome, reader=reader)))
 
 
 def warn_of_disagreement(outcome: Outcome) -> str:
-    """Return that a verdict by likelihood may not hold for the replies; empty where the two agree."""
+    """Return a warning if written replies disagree with log-probabilities, which decided the verdict; else ""."""
     agreed, text = outcome["estimates"].get("reply_agreement"), describe_agreement(outcome)
     if not text or (agreed is not None and agreed["value"] >= words.LEAST_AGREEMENT):
         return ""
     scored = "scored by log-probability; scoring the written replies may give another verdict"
-    return f"{scored}. {sentence(text)} Set read_with: reply to score the replies"
+    return f"{scored}. {make_sentence(text)} Set read_with: reply to score the replies"
 
 
 def warn_of_misreading(outcome: Outcome, *, reader: str = THE_MODEL) -> str:
-    """Return that the reader model may have misread choices; empty where it read none, or is known to read well."""
+    """Return a warning if the reader model may have misread choices; "" if it read none or is accurate."""
     agreed, share = outcome["estimates"].get("asked_agreement"), outcome["figures"].get(f"{READ_BY}asked")
     if not share or (agreed is not None and agreed["value"] >= checks.LEAST_AGREEMENT):
         return ""

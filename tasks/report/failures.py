@@ -1,4 +1,4 @@
-"""Rows with their changes marked, and the failures that show best what a test found, each with a sentence."""
+"""Choose the failures that are easiest to understand, and mark the changed words of rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from contrapose.tasks.core.registry import is_probe, probe
-from contrapose.tasks.report.rows import Pairs, ReportRow, of_test, outcomes, read_rows, without_controls
+from contrapose.tasks.report.rows import Pairs, ReportRow, classify, omit_controls, pick_test, read_rows
 from contrapose.tasks.text.diff import Segments, mark
 from contrapose.tasks.text.masking import Show
 
@@ -24,7 +24,7 @@ _TEXTS = ("original", "test_case", "expected_result", "actual_result", "options"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedRow:
-    """A row with its changed words marked; every text is fit to be seen."""
+    """A row with its changed words marked; every text is safe to show."""
 
     row: ReportRow
     original: Segments
@@ -34,13 +34,13 @@ class MarkedRow:
     details: Pairs = ()
     """All other columns."""
     number: str = ""
-    """Number of the case within its sample; empty where a sample has one."""
+    """Number of the case within its sample; empty if a sample has one."""
     sentence: str = ""
     """Of a failure, what happened, as the test's probe says it, or why the case failed."""
 
 
 def mark_row(row: ReportRow, named: Iterable[str], *, number: str = "") -> MarkedRow:
-    """Mark the changed words of a row; details with one of the names are its context."""
+    """Return a row with its changed words marked; details with one of the names are its context."""
     marked, known = mark(row.original, row.changed), set(named)
     return MarkedRow(
         row=row,
@@ -52,20 +52,20 @@ def mark_row(row: ReportRow, named: Iterable[str], *, number: str = "") -> Marke
     )
 
 
-def clear_failures(
+def find_failures(
     test: str, figures: pd.DataFrame, read: Callable[[Sequence[int]], pd.DataFrame], *, most: int = EXAMPLES
 ) -> pd.DataFrame:
-    """Return the clearest failures of a test, raw, the clearest first; no controls, errors or unscored cases.
+    """Return the failures of a test that are easiest to understand, as raw rows, easiest first.
 
-    `read` returns rows by their places, which ascend, with all columns.
+    `read` returns rows by ascending positions, with all columns. Controls, errors and unscored cases are left out.
 
     Where right answers are known, and all that failed was wrong before, none is shown: it may fit the changed prompt.
 
     Of the first `LOOKED_AT` failures those come first that have both replies, then those whose change is sure, then
     the shortest; where these are equal, the order of the run decides.
     """
-    rows = without_controls(of_test(figures, test))
-    failed = rows[outcomes(rows) == "fail"].index[:LOOKED_AT]
+    rows = omit_controls(pick_test(figures, test))
+    failed = rows[classify(rows) == "fail"].index[:LOOKED_AT]
     if failed.empty:
         return pd.DataFrame()
     whole = read(list(failed)).reset_index(drop=True)
@@ -81,11 +81,11 @@ def clear_failures(
     return whole.loc[sorted(range(len(records)), key=clearness)[:most]]
 
 
-def shown_failures(test: str, chosen: pd.DataFrame, show: Show) -> list[MarkedRow]:
-    """Return rows of a test that failed, each with its sentence; their context is what the prompts do not repeat."""
+def show_failures(test: str, chosen: pd.DataFrame, show: Show) -> list[MarkedRow]:
+    """Return failed rows of a test with a sentence each; their context omits what the prompts already show."""
     if chosen.empty:
         return []
-    described, named, failures = probe(test) if is_probe(test) else None, text_columns([test]), []
+    described, named, failures = probe(test) if is_probe(test) else None, list_texts([test]), []
     for record, row in zip(chosen.to_dict("records"), read_rows(chosen, show), strict=True):
         values = {str(name): value for name, value in record.items()}
         said = described.failure(values) if described else ""
@@ -103,13 +103,13 @@ def shown_failures(test: str, chosen: pd.DataFrame, show: Show) -> list[MarkedRo
     return failures
 
 
-def asks(test: str) -> str:
-    """Return what a test asks, in one line; empty where its probe is not installed."""
+def state_question(test: str) -> str:
+    """Return the question that a test answers, in one line, or "" if its probe is not installed."""
     return probe(test).summary if is_probe(test) else ""
 
 
-def text_columns(tests: Iterable[str]) -> list[str]:
-    """Names of the columns that people read next to the prompts, as rows show them: context, options, summaries."""
+def list_texts(tests: Iterable[str]) -> list[str]:
+    """Return names of the columns to show next to the prompts, as displayed: context, options, summaries."""
     columns = (probe(test).columns for test in tests if is_probe(test))
     texts = {name for described in columns for name, column in described.items() if column.holds_text}
     return ["context", "options", *sorted(name.replace("_", " ") for name in texts)]

@@ -1,4 +1,4 @@
-"""inspect.eval: a run as a log that Inspect opens. Each case is two samples, one for each prompt.
+"""Write inspect.eval, a log of the run for Inspect. Each case is two samples, one for each prompt.
 
 Source: version 2 of the log format of Inspect, `inspect_ai.log.EvalLog`.
 """
@@ -39,35 +39,36 @@ Json = dict[str, Any]
 
 
 def render(report: Report) -> bytes | None:
-    """Return the log with raw texts; None of a run that is too large, or whose prompts are gone."""
+    """Return the log with raw texts, or None if the run is too large or its prompts are gone."""
     if len(report.results.figures) > MOST:
         return None
     prompts = {sent.case_id: sent for sent in report.prompts()}
     replies = report.replies()
-    rows = [{**row, **_raw(replies, row)} for part in report.results.parts() for row in _plain(part)]
-    samples = [sample for row in rows if row["case_id"] in prompts for sample in _samples(row, prompts, report)]
+    rows = [{**row, **_find_raw(replies, row)} for part in report.results.parts() for row in _drop_empty(part)]
+    samples = [sample for row in rows if row["case_id"] in prompts for sample in _make_samples(row, prompts, report)]
     if not samples:
         return None
     files = {f"samples/{sample['id']}_epoch_{sample['epoch']}.json": sample for sample in samples}
     return _pack(
-        {"header.json": _header(report, samples), "summaries.json": [*map(_summary, samples)], **files}, report
+        {"header.json": _make_header(report, samples), "summaries.json": [*map(_make_summary, samples)], **files},
+        report,
     )
 
 
-def _plain(part: Any) -> Iterator[Json]:
+def _drop_empty(part: Any) -> Iterator[Json]:
     """Yield rows without the columns that are empty."""
     for row in part.astype(object).where(part.notna(), None).to_dict("records"):
         yield {name: value for name, value in row.items() if value is not None}
 
 
-def _raw(replies: Mapping[str, tuple[str | None, str | None]], row: Json) -> Json:
-    """Return the replies of a row as they came, where they are known."""
+def _find_raw(replies: Mapping[str, tuple[str | None, str | None]], row: Json) -> Json:
+    """Return the raw replies of a row, as far as they are known."""
     texts = zip(LEFT_OUT, replies.get(row["case_id"], ()), strict=False)
     return {name: text for name, text in texts if text is not None}
 
 
 def _pack(files: Mapping[str, Any], report: Report) -> bytes:
-    """Return a zip file; two runs of the same replies have the same one but for their times."""
+    """Return the log as a zip file; runs with equal replies differ only in their times."""
     content, started = io.BytesIO(), datetime.fromisoformat(report.summary["started"])
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as log:
         for name, value in files.items():
@@ -77,14 +78,14 @@ def _pack(files: Mapping[str, Any], report: Report) -> bytes:
     return content.getvalue()
 
 
-def _samples(row: Json, prompts: Mapping[str, SentPrompts], report: Report) -> Iterator[Json]:
+def _make_samples(row: Json, prompts: Mapping[str, SentPrompts], report: Report) -> Iterator[Json]:
     """Yield the samples of a case: its score is that of the sample with the changed prompt."""
     sent, repeat = prompts[row["case_id"]], int(row.get("repeat") or 0)
     case = row["case_id"].rpartition("#")[0] if repeat else row["case_id"]
     common = {name: value for name, value in row.items() if name not in LEFT_OUT}
     before = [{"role": role, "content": text} for role, text in report.before_prompts]
     for (side, prefix), prompt in zip(SIDES, (sent.original, sent.changed), strict=True):
-        asked = [*before, *_messages(prompt)]
+        asked = [*before, *_make_messages(prompt)]
         outcome = row.get(f"{prefix}_outcome") or "answered"
         error = row.get("error") if outcome in ("error", "malformed") else None
         own = {**common, "side": side, "outcome": "answered" if outcome == "error" else outcome}
@@ -97,7 +98,7 @@ def _samples(row: Json, prompts: Mapping[str, SentPrompts], report: Report) -> I
             "target": "",
             "messages": asked,
             "output": {"model": row["model"], "choices": []},
-            "scores": _score(row) if side == "perturbed" else {},
+            "scores": _make_score(row) if side == "perturbed" else {},
             "metadata": {OURS: own},
         }
         if error is not None:
@@ -114,7 +115,7 @@ def _samples(row: Json, prompts: Mapping[str, SentPrompts], report: Report) -> I
         yield sample
 
 
-def _messages(prompt: str) -> Iterator[Json]:
+def _make_messages(prompt: str) -> Iterator[Json]:
     """Yield the messages of a prompt as Inspect has them."""
     chat = chat_of(prompt)
     for message in chat.messages if chat else [Message(role="user", content=prompt)]:
@@ -126,8 +127,8 @@ def _messages(prompt: str) -> Iterator[Json]:
         yield {**message, **({"tool_calls": calls} if calls else {})}
 
 
-def _score(row: Json) -> Json:
-    """Return the score of a case; none where nothing says whether it passed."""
+def _make_score(row: Json) -> Json:
+    """Return the score of a case, empty if it has no result."""
     if "pass" not in row or row.get("undecided"):
         return {}
     score = {
@@ -139,8 +140,8 @@ def _score(row: Json) -> Json:
     return {f"{row['test_type']}_control" if row.get("control") else row["test_type"]: score}
 
 
-def _summary(sample: Json) -> Json:
-    """Return what lists of samples show."""
+def _make_summary(sample: Json) -> Json:
+    """Return the summary of a sample for Inspect's lists."""
     names = ("id", "epoch", "input", "target", "scores")
     error = {"error": sample["error"]["message"]} if "error" in sample else {}
     return {
@@ -151,7 +152,7 @@ def _summary(sample: Json) -> Json:
     }
 
 
-def _header(report: Report, samples: list[Json]) -> Json:
+def _make_header(report: Report, samples: list[Json]) -> Json:
     """Return the log without its samples."""
     summary = report.summary
     tests, model, usage = summary["tests"], summary["model"], summary["usage"]
@@ -183,7 +184,7 @@ def _header(report: Report, samples: list[Json]) -> Json:
         "results": {
             "total_samples": len(samples),
             "completed_samples": sum("error" not in sample for sample in samples),
-            "scores": [*map(_results, tests)],
+            "scores": [*map(_make_results, tests)],
         },
         "stats": {
             "started_at": summary["started"],
@@ -193,7 +194,7 @@ def _header(report: Report, samples: list[Json]) -> Json:
     }
 
 
-def _results(test: Outcome) -> Json:
+def _make_results(test: Outcome) -> Json:
     """Return the figures of a test."""
     low, high = test["interval"] or (None, None)
     figures = {"pass_rate": test["pass_rate"], "low_95": low, "high_95": high, "min_pass_rate": test["min_pass_rate"]}

@@ -1,4 +1,4 @@
-"""junit.xml: the verdicts and some of the cases, for the test views of GitLab, Jenkins and GitHub.
+"""Render junit.xml: verdicts and some cases, for the test views of GitLab, Jenkins and GitHub.
 
 A suite for each test, in which the first case is the gate. Failures and errors follow the gate: where it is passed or
 inconclusive, single cases that did not pass are reported as skipped, since readers count one failure as a red run.
@@ -14,8 +14,8 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from contrapose.tasks.core.outcome import Outcome, Summary, Verdict
 from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.report.base import Report
-from contrapose.tasks.report.evidence import describe_looks, looks, sentence, sentences_of
-from contrapose.tasks.report.rows import OUTCOMES, ReportRow, name_of, of_test, outcomes, read_rows, without_controls
+from contrapose.tasks.report.evidence import describe_looks, format_looks, make_sentence, make_sentences
+from contrapose.tasks.report.rows import OUTCOMES, ReportRow, classify, cut_name, omit_controls, pick_test, read_rows
 from contrapose.tasks.text.cleaning import cut_text
 from contrapose.tasks.text.diff import Segments, mark
 from contrapose.tasks.text.masking import Show, make_shower
@@ -35,7 +35,7 @@ SHOWN = 4_000
 
 
 class TestCase(NamedTuple):
-    """A case that is not simply passed."""
+    """A JUnit case that failed, had an error or was skipped."""
 
     kind: str
     """`failure`, `error` or `skipped`."""
@@ -48,17 +48,17 @@ class TestCase(NamedTuple):
 
 
 def render(report: Report) -> bytes:
-    """Return the file as UTF-8. Texts are masked, cut and free of signs that XML cannot hold."""
+    """Return the XML file in UTF-8. Texts are masked, cut and free of characters that XML forbids."""
     show = make_shower(show_toxic=report.show_toxic, longest=SHOWN)
     summary = report.summary
     root = Element("testsuites", name=show(f"contrapose {summary['suite']}"), time=f"{summary['seconds']:.3f}")
     for outcome in summary["tests"]:
-        name, titles = name_of(outcome["test_type"]), Counter[str]()
+        name, titles = cut_name(outcome["test_type"]), Counter[str]()
         suite = SubElement(root, "testsuite", name=name, time="0", timestamp=show(summary["started"][:19]))
         properties = SubElement(suite, "properties")
-        for key, value in _properties(outcome, summary).items():
+        for key, value in _list_properties(outcome, summary).items():
             SubElement(properties, "property", name=key, value=show(value))
-        for title, shown in _cases(outcome, report, show):
+        for title, shown in _list_cases(outcome, report, show):
             titles[title] += 1
             # GitLab drops a case of a name that was there: long ids are cut, and may be the same then.
             own = title if titles[title] == 1 else f"{title} ({titles[title]})"
@@ -67,21 +67,21 @@ def render(report: Report) -> bytes:
             if shown:
                 element = SubElement(case, shown.kind, type=shown.type, message=cut_text(shown.message, LONGEST))
                 element.text = shown.body or shown.message
-        _count(suite, suite.findall("testcase"))
-    _count(root, list(root.iter("testcase")))
+        _write_counts(suite, suite.findall("testcase"))
+    _write_counts(root, list(root.iter("testcase")))
     del root.attrib["skipped"]  # Jenkins' schema knows it only of a suite.
     indent(root)
     content: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
     return content + b"\n"
 
 
-def _count(element: Element, cases: list[Element]) -> None:
+def _write_counts(element: Element, cases: list[Element]) -> None:
     element.set("tests", str(len(cases)))
     for name, kind in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         element.set(name, str(sum(case.find(kind) is not None for case in cases)))
 
 
-def _properties(outcome: Outcome, summary: Summary) -> dict[str, str]:
+def _list_properties(outcome: Outcome, summary: Summary) -> dict[str, str]:
     low, high = outcome["interval"] or (None, None)
     counts = ("min_pass_rate", "pass_rate", "cases", "skipped", "scored", "passed", "unscored", "errors")
     values = {
@@ -104,33 +104,33 @@ def _properties(outcome: Outcome, summary: Summary) -> dict[str, str]:
     return {name: str(value) for name, value in values.items()}
 
 
-def _cases(outcome: Outcome, report: Report, show: Show) -> Iterator[tuple[str, TestCase | None]]:
-    """Cases of a test with their titles: the gate, those that were asked, those that were skipped."""
+def _list_cases(outcome: Outcome, report: Report, show: Show) -> Iterator[tuple[str, TestCase | None]]:
+    """Yield titles and cases of a test: the gate, then asked cases, then skipped ones."""
     test, gate = outcome["test_type"], None
     if outcome["verdict"] != "pass":
-        sure = ", ".join(filter(None, (interval(outcome), looks(outcome))))
+        sure = ", ".join(filter(None, (interval(outcome), format_looks(outcome))))
         rate = f"Pass rate {percent(outcome['pass_rate'])} ({sure}), gate {percent(outcome['min_pass_rate'])}."
-        first, further = sentence(first_line(outcome)), show(further_reason(outcome))
-        lines = (first, further, rate, *sentences_of(describe_looks(outcome)), f"{sums(outcome)}.")
+        first, further = make_sentence(first_line(outcome)), show(further_reason(outcome))
+        lines = (first, further, rate, *make_sentences(describe_looks(outcome)), f"{sums(outcome)}.")
         verdict, body = outcome["verdict"], "\n".join(filter(None, lines))
         gate = TestCase(GATES[verdict], verdict, show(outcome["reason"]), body)
     yield "gate", gate
-    rows = without_controls(of_test(report.results.figures, test))
-    ranks = outcomes(rows).map(OUTCOMES.index).sort_values(kind="stable").head(MOST)
+    rows = omit_controls(pick_test(report.results.figures, test))
+    ranks = classify(rows).map(OUTCOMES.index).sort_values(kind="stable").head(MOST)
     places = sorted(ranks.index)
     parts = report.results.at(places)
     asked = zip(places, parts["case_id"], read_rows(parts, show), strict=True)
     for _, case_id, row in sorted(asked, key=lambda entry: (ranks[entry[0]], entry[0])):
-        yield name_of(case_id), _asked_case(row, outcome["verdict"])
+        yield cut_name(case_id), _make_asked(row, outcome["verdict"])
     skipped = report.skipped
     if not skipped.empty:
         for one in skipped[skipped["test_type"] == test].itertuples():
-            reason = show(sentence(skip_words(test, str(one.skip_reason))))
-            yield name_of(f"{one.test_type}/{one.sample_id}"), TestCase("skipped", "skipped", reason)
+            reason = show(make_sentence(skip_words(test, str(one.skip_reason))))
+            yield cut_name(f"{one.test_type}/{one.sample_id}"), TestCase("skipped", "skipped", reason)
 
 
-def _asked_case(row: ReportRow, verdict: Verdict) -> TestCase | None:
-    """Return a case with its prompts, whose difference is `[-taken away-]` and `{+added+}`, and replies."""
+def _make_asked(row: ReportRow, verdict: Verdict) -> TestCase | None:
+    """Return an asked case with replies and prompts; `[-removed-]` and `{+added+}` mark the difference."""
     if row.outcome == "pass":
         return None
     first, second = mark(row.original, row.changed)
@@ -154,7 +154,7 @@ def _asked_case(row: ReportRow, verdict: Verdict) -> TestCase | None:
 
 
 def _mark_changes(segments: Segments, opening: str, closing: str) -> str:
-    """Return a prompt with its own parts marked; a long shared part loses its middle, far from the changes."""
+    """Return a prompt with its changed parts marked; the middle of a long unchanged part is cut."""
     parts, half = [], LONGEST // 2
     for index, text in enumerate(segments):
         if index % 2:

@@ -1,4 +1,4 @@
-"""report.md: the outcome, fit for a comment on a pull request."""
+"""Render report.md: the outcome, short enough for a comment on a pull request."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.probes.panels import Sheet
 from contrapose.tasks.report import evidence, passages, wordings
 from contrapose.tasks.report.base import Report
-from contrapose.tasks.report.evidence import facts_of, rate_cells, sentence, sentences_of
-from contrapose.tasks.report.failures import MarkedRow, shown_failures
+from contrapose.tasks.report.evidence import collect_facts, make_rate_cells, make_sentence, make_sentences
+from contrapose.tasks.report.failures import MarkedRow, show_failures
 from contrapose.tasks.report.rows import (
-    in_part,
-    left_out,
-    name_of,
-    of_test,
-    outcomes,
-    read_columns,
-    taken_by,
-    without_controls,
+    classify,
+    cut_name,
+    format_columns,
+    is_partial,
+    list_unused,
+    omit_controls,
+    pick_test,
+    show_rows,
 )
-from contrapose.tasks.report.since import since
+from contrapose.tasks.report.since import compare_with_earlier_run
 from contrapose.tasks.text.cleaning import escape, table
 from contrapose.tasks.text.diff import Segments
 from contrapose.tasks.text.masking import Show, make_shower
@@ -52,7 +52,7 @@ FIRST, REASONS, DETAILS, LAST = range(4)
 
 
 class Block(NamedTuple):
-    """A part of a text that is kept or left out as one, so that what it opens it also closes."""
+    """Lines of Markdown that are kept or dropped together, so that no opened element stays open."""
 
     rank: int
     """0 for what matters most."""
@@ -61,7 +61,7 @@ class Block(NamedTuple):
 
 
 def render(report: Report) -> bytes:
-    """Verdict, what changed, a line per test, then each test: why, and folded its figures and clearest failures.
+    """Return the Markdown: verdict, changes, a table of tests, then each test with reasons and folded details.
 
     Every text is escaped: no markup, link, image or mention of a user comes out of it.
     """
@@ -74,48 +74,48 @@ def render(report: Report) -> bytes:
         return [f"- {escape(show(text))}" for text in texts]
 
     blocks = [
-        *(Block(FIRST, text) for text in _head(report, show)),
-        *(Block(REASONS, text) for text in _since(report, show)),
-        Block(FIRST, _tests_table(summary["tests"])),
-        *(block for outcome in summary["tests"] for block in _test_blocks(outcome, report, show)),
-        *(Block(REASONS, f"Columns of {escape(show(text))}.") for text in read_columns(summary["tests"])),
+        *(Block(FIRST, text) for text in _write_head(report, show)),
+        *(Block(REASONS, text) for text in _write_changes(report, show)),
+        Block(FIRST, _write_tests_table(summary["tests"])),
+        *(block for outcome in summary["tests"] for block in _yield_test_blocks(outcome, report, show)),
+        *(Block(REASONS, f"Columns of {escape(show(text))}.") for text in format_columns(summary["tests"])),
         *(
             bullets("Rows left out", f"{escape(show(rows.title))}.", "", *items(rows.lines()))
-            for rows in left_out(summary["tests"])
+            for rows in list_unused(summary["tests"])
         ),
     ]
     if warnings := summary["warnings"]:
         more = [f"- and {len(warnings) - MOST_NAMES:,} more"] if len(warnings) > MOST_NAMES else []
         blocks.append(bullets("Warnings", *items(warnings[:MOST_NAMES]), *more))
     toxic = "Toxic words are shown." if report.show_toxic else "Toxic words are masked."
-    foot = f"{toxic} Raw texts are in results.parquet. Contrapose {name_of(summary['contrapose'])}."
-    return f"{fitting([*blocks, Block(FIRST, escape(foot))])}\n".encode()
+    foot = f"{toxic} Raw texts are in results.parquet. Contrapose {cut_name(summary['contrapose'])}."
+    return f"{join_fitting_blocks([*blocks, Block(FIRST, escape(foot))])}\n".encode()
 
 
-def _head(report: Report, show: Show) -> Iterator[str]:
+def _write_head(report: Report, show: Show) -> Iterator[str]:
     summary = report.summary
     mark = MARKS.get(summary["verdict"], "")
     yield f"**{mark} {escape(summary['verdict'].capitalize())}** {escape(show(reason_text(summary)))}"
     facts = (summary["model"]["id"], f"suite {summary['suite']}", moment(summary["started"]), span(summary["seconds"]))
     yield "## Contrapose report"
-    yield " · ".join(escape(name_of(text)) for text in facts)
+    yield " · ".join(escape(cut_name(text)) for text in facts)
     yield escape(f"{usage_and_latency(summary['usage'], saved=saved_by(summary))}.")
 
 
-def _tests_table(tests: list[Outcome]) -> str:
+def _write_tests_table(tests: list[Outcome]) -> str:
     rows = []
     for outcome in tests:
-        part = f" on {taken_by(outcome)}" if in_part(outcome) else ""
-        for cells in rate_cells(outcome):
-            name = name_of(cells.name) if cells.verdict else f"↳ {cells.name}"
+        part = f" on {show_rows(outcome)}" if is_partial(outcome) else ""
+        for cells in make_rate_cells(outcome):
+            name = cut_name(cells.name) if cells.verdict else f"↳ {cells.name}"
             verdict = f"{MARKS.get(cells.verdict, '')} {cells.verdict}{part}" if cells.verdict else ""
             rows.append((name, *cells[1:5], f"{cells.scored:,} / {cells.cases:,}", verdict))
     head = ("test", "pass rate", "95 % interval", "gate", "guessing", "scored / cases", "verdict")
     return table(head, rows, numbers=range(1, 6))
 
 
-def _since(report: Report, show: Show) -> Iterator[str]:
-    past = since(report.summary, report.history, show)
+def _write_changes(report: Report, show: Show) -> Iterator[str]:
+    past = compare_with_earlier_run(report.summary, report.history, show)
     if past is None:
         return
     yield f"### {escape(past.title)}\n\n{escape(past.compared_with)}"
@@ -130,22 +130,22 @@ def _since(report: Report, show: Show) -> Iterator[str]:
         yield f"and {len(differences) - MOST_NAMES:,} more"
 
 
-def _test_blocks(outcome: Outcome, report: Report, show: Show) -> Iterator[Block]:
-    """Blocks on one test: why, and folded the figures and the failing examples."""
+def _yield_test_blocks(outcome: Outcome, report: Report, show: Show) -> Iterator[Block]:
+    """Yield the blocks of one test: the reason, then folded figures and failures."""
     test = outcome["test_type"]
-    name, retrieved = escape(name_of(test)), list(sentences_of(passages.sentences(outcome)))
-    worded = list(sentences_of(wordings.main_sentences(outcome)))
-    lines = filter(None, (sentence(first_line(outcome)), further_reason(outcome), *retrieved[:1], *worded))
+    name, retrieved = escape(cut_name(test)), list(make_sentences(passages.describe_passages(outcome)))
+    worded = list(make_sentences(wordings.summarise_wordings(outcome)))
+    lines = filter(None, (make_sentence(first_line(outcome)), further_reason(outcome), *retrieved[:1], *worded))
     yield Block(REASONS, f"### {name}\n\n" + "  \n".join(escape(show(text)) for text in lines))
-    tables = ["  \n".join(map(escape, _notes(outcome, report, show)))]
+    tables = ["  \n".join(map(escape, _write_notes(outcome, report, show)))]
     if retrieved:
         tables.append("  \n".join(map(escape, retrieved[1:])))
-        tables.append(table(*passages.passage_table(outcome), numbers=(1, 2)))
-    for header, lines_of in (wordings.wording_table(outcome), wordings.variance_table(outcome)):
+        tables.append(table(*passages.tabulate_passages(outcome), numbers=(1, 2)))
+    for header, lines_of in (wordings.tabulate_wordings(outcome), wordings.tabulate_variance(outcome)):
         tables += [table(header, lines_of, numbers=(1,))] if lines_of else []
-    tables.append("  \n".join(map(escape, list(sentences_of(wordings.sentences(outcome)))[len(worded) :])))
+    tables.append("  \n".join(map(escape, list(make_sentences(wordings.describe_wordings(outcome)))[len(worded) :])))
     if outcome["figures"]:
-        named = [(show(evidence.label(test, name)), value) for name, value in evidence.figures(outcome)]
+        named = [(show(evidence.format_label(test, name)), value) for name, value in evidence.format_figures(outcome)]
         tables.append(table(("figure", "value (95 % interval)"), named[:MOST_NAMES], numbers=(1,)))
     if outcome["slices"]:
         named = [(show(part["name"]), evidence.describe_slice(part)) for part in outcome["slices"]]
@@ -153,9 +153,9 @@ def _test_blocks(outcome: Outcome, report: Report, show: Show) -> Iterator[Block
         more = len(named) - MOST_NAMES
         tables += [f"and {more:,} more slices"] if more > 0 else []
     yield Block(DETAILS, _fold(f"Counts and figures of {name}", tables))
-    if examples := list(map(_example, shown_failures(test, report.failures[test], show))):
-        rows = of_test(report.results.figures, test)
-        failed = int((outcomes(without_controls(rows)) == "fail").sum())
+    if examples := list(map(_write_example, show_failures(test, report.failures[test], show))):
+        rows = pick_test(report.results.figures, test)
+        failed = int((classify(omit_controls(rows)) == "fail").sum())
         yield Block(LAST, _fold(f"{len(examples)} of {failed:,} failing examples of {name}", examples))
 
 
@@ -164,9 +164,9 @@ def _fold(title: str, parts: Sequence[str]) -> str:
     return "\n\n".join([f"<details>\n<summary>{title}</summary>", *parts, "</details>"])
 
 
-def _notes(outcome: Outcome, report: Report, show: Show) -> Iterator[str]:
-    facts = facts_of(outcome, reader=name_of(evidence.reader_of(report.summary)))
-    yield from sentences_of(
+def _write_notes(outcome: Outcome, report: Report, show: Show) -> Iterator[str]:
+    facts = collect_facts(outcome, reader=cut_name(evidence.get_reader_id(report.summary)))
+    yield from make_sentences(
         facts.reruns,
         facts.asked_again,
         facts.looked,
@@ -175,22 +175,22 @@ def _notes(outcome: Outcome, report: Report, show: Show) -> Iterator[str]:
         facts.noise.capitalize(),
     )
     yield from (f"{show(text.capitalize())}." for text in facts.effects)
-    yield from sentences_of(facts.sums, facts.missing, facts.unread, facts.steps, facts.known_errors, facts.trust)
-    yield from sentences_of(facts.spoken_of)
+    yield from make_sentences(facts.sums, facts.missing, facts.unread, facts.steps, facts.known_errors, facts.trust)
+    yield from make_sentences(facts.spoken_of)
     if facts.skipped:
         yield f"Skipped: {show(facts.skipped)}."
     if facts.unscored:
         yield f"Not scored: {show(facts.unscored)}."
     if refused := outcome["refused"]:
         more = f" and {len(refused) - MOST_NAMES:,} more." if len(refused) > MOST_NAMES else "."
-        yield f"Refused rows: {', '.join(map(name_of, refused[:MOST_NAMES]))}{more}"
+        yield f"Refused rows: {', '.join(map(cut_name, refused[:MOST_NAMES]))}{more}"
     panels = report.panels.get(outcome["test_type"], ())
     yield from (show(panel.sentence) for panel in panels if not isinstance(panel, Sheet) and panel.sentence)
     if report.show_langtest:
-        yield from sentences_of(facts.langtest)
+        yield from make_sentences(facts.langtest)
 
 
-def _example(failure: MarkedRow) -> str:
+def _write_example(failure: MarkedRow) -> str:
     row = failure.row
     score = f"(score {row.score}) " if row.score else ""
     both = ((failure.original, "before", row.before), (failure.changed, "after", row.after))
@@ -201,7 +201,7 @@ def _example(failure: MarkedRow) -> str:
 
 
 def _mark_bold(segments: Segments) -> str:
-    """Return a prompt, escaped, with what only it has in bold; blanks around a change stay outside."""
+    """Return an escaped prompt with its changed parts in bold; spaces around a change stay outside."""
     parts = []
     for place, text in enumerate(segments):
         word = text.strip()
@@ -211,8 +211,8 @@ def _mark_bold(segments: Segments) -> str:
     return "".join(parts)
 
 
-def fitting(blocks: Sequence[Block], *, most: int = MOST) -> str:
-    """Return the blocks that fit, in their order, with a blank line between, and a line on how many do not."""
+def join_fitting_blocks(blocks: Sequence[Block], *, most: int = MOST) -> str:
+    """Join the blocks that fit, in order, and add a line with the number of dropped ones."""
     left, kept = most, set()
     for place in sorted(range(len(blocks)), key=lambda place: (blocks[place].rank, place)):
         size = len(blocks[place].text.encode()) + 2

@@ -1,4 +1,4 @@
-"""A finished run in an experiment of MLflow: the optional extra `mlflow`."""
+"""Log a finished run into an MLflow experiment; needs the optional extra `mlflow`."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ LONGEST_CAUSE = 800
 _ODD = re.compile(r"[^\w./ -]", re.ASCII)
 
 
-class Logged(NamedTuple):
-    """Values that are logged of a run with its files."""
+class LoggedValues(NamedTuple):
+    """Parameters, metrics and tags to log for a run."""
 
     params: dict[str, str]
     """Its configuration."""
@@ -45,19 +45,19 @@ class Logged(NamedTuple):
 
 
 def track(folder: Path, summary: Summary, *, experiment: str) -> list[str]:
-    """Log a run; what went wrong is one line, for the run itself is finished and its folder whole."""
+    """Log a run, and return a line on what went wrong; errors are not raised because the run is finished."""
     try:
         with PATIENCE.needed(), RETRIES_UNHEARD.needed():
-            log(folder, summary, experiment=experiment)
+            log_run(folder, summary, experiment=experiment)
     except Exception as error:
         return [
-            f"The run was not logged into MLflow's experiment {experiment}: {_cause(error)} Its folder is complete."
+            f"The run was not logged into MLflow's experiment {experiment}: {_explain(error)} Its folder is complete."
         ]
     return []
 
 
-def _cause(error: Exception) -> str:
-    """Return why a run could not be logged, and what to do."""
+def _explain(error: Exception) -> str:
+    """Return the reason why a run could not be logged, and a remedy."""
     if isinstance(error, ContraposeError):
         return str(error)
     kind, remedy = type(error).__name__, "See MLFLOW_TRACKING_URI, and the log of its server."
@@ -66,19 +66,19 @@ def _cause(error: Exception) -> str:
     return f"{kind}: {without_addresses(str(error))[:LONGEST_CAUSE]}" if own else f"{kind}. {remedy}"
 
 
-def log(folder: Path, summary: Summary, *, experiment: str, client: Any = None) -> str:
-    """Log a run, and return its id in MLflow; a run that could be logged in part only is marked as failed there.
+def log_run(folder: Path, summary: Summary, *, experiment: str, client: Any = None) -> str:
+    """Log a run and return its id in MLflow; a partly logged run is marked there as failed.
 
     An experiment is made where there is none of the name. Without a client it is that of MLflow's own environment.
     """
-    store = client or _client()
+    store = client or _make_client()
     started = datetime.fromisoformat(summary["started"]).timestamp()
     known = store.get_experiment_by_name(experiment)
     number = known.experiment_id if known else store.create_experiment(experiment)
     run = store.create_run(number, start_time=round(1000 * started), run_name=summary["run_id"]).info.run_id
     status = "FAILED"
     try:
-        of_run = values_of_run(summary)
+        of_run = collect_run_values(summary)
         for name, text in of_run.params.items():
             store.log_param(run, name, text)
         for name, value in of_run.metrics.items():
@@ -94,8 +94,8 @@ def log(folder: Path, summary: Summary, *, experiment: str, client: Any = None) 
     return str(run)
 
 
-def values_of_run(summary: Summary) -> Logged:
-    """Return parameters, metrics and tags of a run; those of a test begin with its name."""
+def collect_run_values(summary: Summary) -> LoggedValues:
+    """Return parameters, metrics and tags of a run; names of a test's values begin with the test."""
     params = {name: str(summary[name]) for name in ("suite", "seed", "contrapose")}
     params |= {f"model.{name}": str(value) for name, value in summary["model"].items()}
     params |= {f"reader.{name}": str(value) for name, value in summary.get("reader", {}).items()}
@@ -127,7 +127,7 @@ def values_of_run(summary: Summary) -> Logged:
     ]
     note = "\n\n".join((summary["reason"], *decided))
     tags = {f"contrapose.{name}": value for name, value in tags.items()} | {"mlflow.note.content": note}
-    return Logged(
+    return LoggedValues(
         params={name: show_hidden(value)[:LONGEST] for name, value in params.items()},
         metrics={name: value for name, value in metrics.items() if value is not None},
         tags={name: show_hidden(value)[:LONGEST] for name, value in tags.items()},
@@ -145,7 +145,7 @@ RETRIES_UNHEARD = SharedChange(_hush_retries)
 """Meanwhile urllib3 does not log each attempt and the address of the store."""
 
 
-def _client() -> Any:
+def _make_client() -> Any:
     require_package("mlflow", extra="mlflow", where="mlflow")
     from mlflow import MlflowClient
 

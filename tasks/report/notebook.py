@@ -1,4 +1,4 @@
-"""The outcome of a run or of a comparison in a notebook: a small table that is readable on light and on dark."""
+"""Render the outcome of a run or a comparison as a small HTML table for notebooks, light or dark."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 from contrapose.tasks.core.comparison import Comparison
 from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.report import comparison_markdown as markdown
-from contrapose.tasks.report.evidence import describe_looks, rate_cells, sentences_of
-from contrapose.tasks.report.templates import template
+from contrapose.tasks.report.evidence import describe_looks, make_rate_cells, make_sentences
+from contrapose.tasks.report.templates import load_template
 from contrapose.tasks.text.masking import make_shower
 from contrapose.tasks.text.wording import reason_text, saved_by, span, usage_text
 
@@ -22,8 +22,8 @@ COLOURS: Mapping[str, str] = {
 """Behind white letters, whatever the page is: text and lines take the notebook's own colour."""
 
 
-def run_html(summary: Summary, *, folder: str, show_toxic: bool) -> str:
-    """Return verdict, reason, a line for each rate with a gate, warnings, and where people find the report."""
+def render_run_table(summary: Summary, *, folder: str, show_toxic: bool) -> str:
+    """Return the HTML of a run: verdict, reason, a row for each rate with a gate, warnings, report location."""
     usage = usage_text(summary["usage"], saved=saved_by(summary))
     return _render(
         show_toxic,
@@ -34,10 +34,10 @@ def run_html(summary: Summary, *, folder: str, show_toxic: bool) -> str:
         lines=[
             (*cells[:5], f"{cells.scored:,}/{cells.cases:,}", cells.verdict)
             for outcome in summary["tests"]
-            for cells in rate_cells(outcome)
+            for cells in make_rate_cells(outcome)
         ],
         notes=[
-            " ".join((f"{outcome['test_type']}: {outcome['reason']}", *sentences_of(describe_looks(outcome))))
+            " ".join((f"{outcome['test_type']}: {outcome['reason']}", *make_sentences(describe_looks(outcome))))
             for outcome in summary["tests"]
         ],
         warnings=summary["warnings"],
@@ -46,15 +46,17 @@ def run_html(summary: Summary, *, folder: str, show_toxic: bool) -> str:
     )
 
 
-def comparison_html(comparison: Comparison, *, folder: str, show_toxic: bool) -> str:
-    """Return verdict, reason, a line for each test and model, and where the comparison is; otherwise as `run_html`."""
+def render_comparison(comparison: Comparison, *, folder: str, show_toxic: bool) -> str:
+    """Return the HTML of a comparison: verdict, reason, a row for each test and model, and its location."""
     lines, notes = [], []
     for test in comparison["tests"]:
         for standing in test["standings"]:
-            pair = markdown.against(test, standing["name"])
+            pair = markdown.find_baseline_pair(test, standing["name"])
             difference = pair["difference"] if pair else None
-            rate = markdown.rate_words(standing["rate"])
-            figures = (markdown.difference_words(difference), markdown.chance(difference)) if pair else ("baseline", "")
+            rate = markdown.format_rate(standing["rate"])
+            figures = (
+                (markdown.format_difference(difference), markdown.format_p(difference)) if pair else ("baseline", "")
+            )
             verdict = (pair["verdict"] or "") if pair else ""
             lines.append((test["test_type"], standing["name"], str(standing["rank"]), rate, *figures, verdict))
         notes += [f"{test['test_type']}, {pair['first']}: {pair['reason']}" for pair in test["pairs"] if pair["reason"]]
@@ -62,7 +64,7 @@ def comparison_html(comparison: Comparison, *, folder: str, show_toxic: bool) ->
         show_toxic,
         verdict=comparison["verdict"],
         reason=comparison["reason"],
-        title=f"compared with {comparison['baseline']}, margin {markdown.margin_words(comparison)}",
+        title=f"compared with {comparison['baseline']}, margin {markdown.format_margin(comparison)}",
         head=("test", "model", "rank", "pass rate, %", "difference, points", "p (Holm)", "verdict"),
         lines=lines,
         notes=notes,
@@ -72,12 +74,12 @@ def comparison_html(comparison: Comparison, *, folder: str, show_toxic: bool) ->
     )
 
 
-def compared_rows(comparison: Comparison) -> list[dict[str, Any]]:
-    """Return a comparison as rows for programs: one for each test and model, by rank."""
+def list_comparison(comparison: Comparison) -> list[dict[str, Any]]:
+    """Return a comparison as rows for a data frame: one for each test and model, by rank."""
     rows = []
     for test in comparison["tests"]:
         for standing in test["standings"]:
-            pair, rate = markdown.against(test, standing["name"]), standing["rate"]
+            pair, rate = markdown.find_baseline_pair(test, standing["name"]), standing["rate"]
             difference = pair["difference"] if pair else None
             low, high = (rate and rate["interval"]) or (None, None)
             least, most = (difference and difference["interval"]) or (None, None)
@@ -103,13 +105,13 @@ def compared_rows(comparison: Comparison) -> list[dict[str, Any]]:
 
 
 def _render(show_toxic: bool, *, reason: str, lines: Sequence[tuple[str, ...]], **texts: Any) -> str:
-    """Render the table with every text of unknown origin fit to be seen; the template escapes it."""
+    """Render the table with every text of unknown origin safe to show; the template escapes it."""
     show = make_shower(show_toxic=show_toxic)
     for name in ("title", "foot"):
         texts[name] = show(texts[name])
     for name in ("notes", "warnings"):
         texts[name] = [show(text) for text in texts[name]]
-    return template("contrapose.tasks.report", "notebook.html.j2").render(
+    return load_template("contrapose.tasks.report", "notebook.html.j2").render(
         reason=show(f"{reason[:1].upper()}{reason[1:]}"),
         lines=[([show(cell) for cell in cells], verdict) for *cells, verdict in lines],
         colours=COLOURS,

@@ -1,4 +1,4 @@
-"""Retrieved passages in words and in a table, the same in every report, and the passages of one row."""
+"""Describe the effect of retrieved passages, in words and as a table, for all report formats."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ NAMES: Mapping[Alike, str] = {"same": "the same", "reordered": "the same in anot
 """Kinds of passages in a table."""
 
 
-def sentences(outcome: Outcome) -> Iterator[str]:
-    """Clauses on the passages, the most important first; none where an application reported none."""
+def describe_passages(outcome: Outcome) -> Iterator[str]:
+    """Yield all clauses about passages, the most important first; none if the application reported none."""
     summary = outcome.get("passages")
     if summary is None:
         return
-    first, *noise = main_sentences(outcome)
+    first, *noise = summarise_passages(outcome)
     yield first
     cases, happened = summary["cases"], summary["hit"]
     other = next((group for group in cases["groups"] if group["passages"] == "other"), None)
@@ -32,7 +32,7 @@ def sentences(outcome: Outcome) -> Iterator[str]:
         may = "" if cases["p"] <= LEVEL else "; the difference may be chance"
         rates = []
         for kinds in (("other",), ("same", "reordered")):
-            hits, rows = _totals(cases, *kinds)
+            hits, rows = _sum_hits(cases, *kinds)
             rates.append(f"{percent(hits / rows)} of {rows:,}")
         yield f"{rates[0]} {happened} with other passages, {rates[1]} with the same (p = {cases['p']:.3f}{may})"
     yield from noise
@@ -42,15 +42,15 @@ def sentences(outcome: Outcome) -> Iterator[str]:
         yield f"{counted('cases', cases['unknown'])} did not report the passages of both replies"
 
 
-def main_sentences(outcome: Outcome) -> Iterator[str]:
-    """Clauses on the passages with which answers changed, and on the noise of retrieval; none without passages."""
+def summarise_passages(outcome: Outcome) -> Iterator[str]:
+    """Yield the main clauses: passages with which answers changed, and retrieval noise; none without passages."""
     summary = outcome.get("passages")
     if summary is None:
         return
     yield _describe_hits(summary)
     if (control := summary["control"]) and control["groups"]:
-        hits, cases = _totals(control, *NAMES)
-        changed, came = _totals(control, "other")
+        hits, cases = _sum_hits(control, *NAMES)
+        changed, came = _sum_hits(control, "other")
         text = (
             f"retrieval noise: {came:,} of {counted('controls', cases)} got other passages, though the meaning is the"
         )
@@ -58,8 +58,8 @@ def main_sentences(outcome: Outcome) -> Iterator[str]:
         yield f"{text} same{also}"
 
 
-def passage_table(outcome: Outcome) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return titles and rows: of each kind of passages how many cases changed or failed, of how many, and the rate."""
+def tabulate_passages(outcome: Outcome) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return titles and rows of a table: for each kind of passages changed or failed cases, all cases, rate."""
     summary = outcome.get("passages")
     if summary is None:
         return (), []
@@ -72,14 +72,14 @@ def passage_table(outcome: Outcome) -> tuple[tuple[str, ...], list[tuple[str, ..
     ]
 
 
-def _totals(counts: PassageCounts, *kinds: str) -> tuple[int, int]:
-    """Return hits and cases over some kinds of passages."""
+def _sum_hits(counts: PassageCounts, *kinds: str) -> tuple[int, int]:
+    """Return the sum of hits and of cases over kinds of passages."""
     groups = [group for group in counts["groups"] if group["passages"] in kinds]
     return sum(group["hits"] for group in groups), sum(group["cases"] for group in groups)
 
 
 def _describe_hits(summary: PassageSummary) -> str:
-    """Return how many answers changed, and with which passages; the same ones rule retrieval out as the reason."""
+    """Return a clause on changed answers and their passages; unchanged passages rule out retrieval as the cause."""
     groups = summary["cases"]["groups"]
     if not groups:
         return "no scored case reported the passages of both replies"
@@ -103,8 +103,8 @@ SHOWN = 20
 """Passages of a row that are shown."""
 
 
-def passage_details(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Names and texts of the passages of a row, raw: first those that only one of both replies came with."""
+def list_passages(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield names and raw texts of a row's passages, first those that only one reply came with."""
     before, after = (parse_passages(record.get(name)) for name in ("expected_passages", "actual_passages"))
     first, second = dict.fromkeys(before or ()), dict.fromkeys(after or ())
     if before is None or after is None:

@@ -1,4 +1,4 @@
-"""Preview of a test in a terminal: counts, reasons of skips, and texts with their changes."""
+"""Format the preview of a test for a terminal: counts, reasons for skips, and texts with their changes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Marked = tuple[Text, Text]
 
 @dataclass(slots=True, kw_only=True)
 class PreviewTally:
-    """Counts of the samples of one test, taken one after the other."""
+    """Counts over the samples of one test, added one by one."""
 
     cases: int = 0
     """Cases that a model would be asked, without controls."""
@@ -37,7 +37,7 @@ class PreviewTally:
     confidence: Counter[str] = field(default_factory=Counter)
     """Confidence of the changes."""
     wordings: Counter[int] = field(default_factory=Counter)
-    """Cases in each wording; empty where the test has one."""
+    """Cases in each wording; empty if the test has one."""
 
     def add(self, cases: Sequence[Case]) -> None:
         """Count the next sample, by its cases."""
@@ -55,8 +55,8 @@ class PreviewTally:
             self.reasons.update([str(cases[0].skip_reason)])
 
 
-def section(test: str, source: str, tally: PreviewTally, *, judged: str = "", columns: str = "") -> Iterator[Text]:
-    """Lines about a test that come before its samples; `judged` is how many rows it takes, in words."""
+def format_intro(test: str, source: str, tally: PreviewTally, *, judged: str = "", columns: str = "") -> Iterator[Text]:
+    """Yield the lines before a test's samples; `judged` says in words how many rows it takes."""
     samples, changed, of = len(tally.changed) + len(tally.skipped), len(tally.changed), f", {judged}" if judged else ""
     yield Text.assemble((one_line(test), "bold"), "  ", (f"{one_line(source)}{of}", "dim"))
     if columns:
@@ -79,8 +79,8 @@ def section(test: str, source: str, tally: PreviewTally, *, judged: str = "", co
         yield Text(f"{count:>7,}  {one_line(reason)}", style="yellow")
 
 
-def sample_lines(cases: Iterable[Case], show: Show, *, brackets: bool) -> Iterator[Marked]:
-    """Headings and texts for the cases of a sample."""
+def format_sample(cases: Iterable[Case], show: Show, *, brackets: bool) -> Iterator[Marked]:
+    """Yield headings and texts of a sample's cases."""
     for case in cases:
         skipped = skip_words(case.probe, case.skip_reason) if case.skip_reason else None
         notes = (skipped, case.confidence, "control" if case.control else None)
@@ -96,8 +96,8 @@ def sample_lines(cases: Iterable[Case], show: Show, *, brackets: bool) -> Iterat
         yield heading, inline(show(before), show(after), brackets=brackets)
 
 
-def sent_lines(cases: Sequence[Case], model: ModelSpec, show: Show, *, chat: bool, brackets: bool) -> Iterator[Marked]:
-    """Headings and texts of what a model is sent for the first case of a sample and its control, uncut.
+def format_sent(cases: Sequence[Case], model: ModelSpec, show: Show, *, chat: bool, brackets: bool) -> Iterator[Marked]:
+    """Yield headings and uncut texts that a model is sent for a sample's first case and its control.
 
     With `chat` these are messages, else all of it is one text; brackets mark changes for readers without colours.
     """

@@ -1,4 +1,4 @@
-"""Run folder: written next to its place, then moved there; its tables describe their columns."""
+"""Write the run folder: in a temporary folder first, then moved into place, with documented table columns."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def write_files(
     text = json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     (folder / "manifest.json").write_bytes(text.encode())
     tests = (test["test_type"] for test in report.summary["tests"])
-    asked = describe_schema(schema_of(Case), of_cases(), report.summary)
-    columns = of_results(tests, passages=tells_of_passages(results.schema.names))
+    asked = describe_schema(schema_of(Case), describe_cases(), report.summary)
+    columns = describe_results(tests, passages=tells_of_passages(results.schema.names))
     answered = describe_schema(results.schema, columns, report.summary)
     save(folder / "cases.parquet", (part for table in cases for part in batches(table)), asked)
     save(folder / "results.parquet", results.arrow(), answered)
@@ -63,29 +63,29 @@ def write_files(
 
 
 def write_folder(folder: Place, fill: Callable[[Path], None], *, last: str) -> None:
-    """Have a new folder filled, aside first: a reader finds it complete or not at all.
+    """Fill a temporary folder and move it into place, so that readers find it complete or not at all.
 
-    `free_folder` gave it; `fill` writes its files into a local folder, of which `last` completes it where folders
-    cannot be renamed. Raises ConfigError where it cannot be written, CutShortError where its server does not answer.
+    `find_free_folder` gave it; `fill` writes its files into a local folder, of which `last` completes it where folders
+    cannot be renamed. Raises ConfigError if it cannot be written, CutShortError where its server does not answer.
     """
     try:
         with atomic_folder(folder, last=last) as part:
             fill(part)
     except OSError as error:
-        raise unwritable(folder, error) from error
+        raise explain_unwritable(folder, error) from error
 
 
-def run_id(started: str, config: RunConfig) -> str:
+def make_run_id(started: str, config: RunConfig) -> str:
     """Return `<time>-<suite>-<model>`, safe as a folder name everywhere."""
     in_files = config.model.startswith(("hf/", "recorded/"))
     model = re.sub(r"[^\w.-]+", "-", Path(config.model).name if in_files else config.model)
     return f"{started}-{config.suite}-{model.strip('-.')[-60:]}"
 
 
-def free_folder(base: Place, name: str) -> Place:
-    """Return a folder for `write_folder` that nobody else has, or gets from now on: two runs of one second differ.
+def find_free_folder(base: Place, name: str) -> Place:
+    """Reserve a new folder name for `write_folder`; runs started in the same second get different names.
 
-    Raises ConfigError where the folder around it cannot be written, CutShortError where its server does not answer.
+    Raises ConfigError if the folder around it cannot be written, CutShortError where its server does not answer.
     """
     if not base.is_local:
         # Nothing can be made by one alone there: who finds another's sign takes a name that nobody thinks of.
@@ -102,7 +102,7 @@ def free_folder(base: Place, name: str) -> Place:
         except FileExistsError:
             continue
         except OSError as error:
-            raise unwritable(folder, error) from error
+            raise explain_unwritable(folder, error) from error
         if not folder.exists():
             return folder
         part_folder(folder).path.rmdir()
@@ -110,9 +110,9 @@ def free_folder(base: Place, name: str) -> Place:
 
 
 @contextmanager
-def reserved_folder(base: Place, name: str) -> Iterator[Place]:
-    """Give a folder as `free_folder` does, to be written inside; nothing is left aside, however the work ends."""
-    folder = free_folder(base, name)
+def reserve_folder(base: Place, name: str) -> Iterator[Place]:
+    """Yield a folder from `find_free_folder`; afterwards remove temporary files, even after an error."""
+    folder = find_free_folder(base, name)
     try:
         yield folder
     finally:
@@ -120,7 +120,7 @@ def reserved_folder(base: Place, name: str) -> Iterator[Place]:
             part_folder(folder).remove()
 
 
-def unwritable(
+def explain_unwritable(
     folder: Path | Place,
     error: OSError,
     *,
@@ -137,9 +137,9 @@ def unwritable(
 
 
 def write_pages(folder: Path, contents: Mapping[str, bytes], *, what: str) -> None:
-    """Write files into a folder, which is made where there is none; each is there complete or not at all, in order.
+    """Write files in order into a folder, created if missing; each file appears complete or not at all.
 
-    Raises ConfigError where the folder cannot be written; `what` cannot be kept there.
+    Raises ConfigError if the folder cannot be written; `what` cannot be kept there.
     """
     try:
         folder_as_above(folder, exist_ok=True)
@@ -148,15 +148,15 @@ def write_pages(folder: Path, contents: Mapping[str, bytes], *, what: str) -> No
             part.write_bytes(content)
             put_in_place(part, folder / name)
     except OSError as error:
-        raise unwritable(folder, error, what=what) from error
+        raise explain_unwritable(folder, error, what=what) from error
 
 
-def versions() -> dict[str, str]:
-    """Return versions of Python and of the packages that matter."""
+def collect_versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that can change results."""
     return {"python": platform.python_version(), **installed_versions(PACKAGES)}
 
 
-def git_commit() -> str | None:
+def read_git_commit() -> str | None:
     """Return the commit of the working folder, when it is a git checkout."""
     try:
         answered = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=False)
@@ -166,7 +166,7 @@ def git_commit() -> str | None:
 
 
 class StoredResults:
-    """Rows of some tables, one after the other, under one schema."""
+    """Result rows of several tables, read in order under one schema."""
 
     def __init__(self, tables: Sequence[Table]) -> None:
         self.tables = tables
@@ -224,8 +224,8 @@ class StoredResults:
         return frame
 
 
-def sent_prompts(tables: Sequence[Table]) -> Iterator[SentPrompts]:
-    """Prompts of the cases that were asked, one after the other."""
+def yield_sent(tables: Sequence[Table]) -> Iterator[SentPrompts]:
+    """Yield the prompts of each asked case, in order."""
     columns = ["id", "original_prompt", "perturbed_prompt", "skip_reason"]
     for table in tables:
         for part in batches(table, columns=columns):
@@ -234,8 +234,8 @@ def sent_prompts(tables: Sequence[Table]) -> Iterator[SentPrompts]:
                     yield SentPrompts(case_id=case, original=original, changed=changed)
 
 
-def raw_replies(tables: Sequence[Table]) -> dict[str, tuple[str | None, str | None]]:
-    """Return the replies to both prompts of each case as they came; results show a choice as people read it."""
+def collect_replies(tables: Sequence[Table]) -> dict[str, tuple[str | None, str | None]]:
+    """Return both raw replies of each case by its id; results hold replies formatted for people instead."""
     columns = (("case", "id"), ("expected", "text"), ("actual", "text"))
     replies: dict[str, tuple[str | None, str | None]] = {}
     for table in tables:
@@ -245,15 +245,15 @@ def raw_replies(tables: Sequence[Table]) -> dict[str, tuple[str | None, str | No
     return replies
 
 
-def messages_before(config: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """Return role and text of the messages before every prompt of a run, by its configuration."""
+def list_messages(config: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Return role and text of the configured messages that precede every prompt."""
     kept = {name: config[name] for name in ("system_instruction", "few_shot") if config.get(name)}
     *before, _ = ModelSpec.model_validate({"id": "", **kept}).messages("")
     return tuple((message["role"], message["content"]) for message in before)
 
 
-def skipped_examples(tables: Sequence[Table]) -> pd.DataFrame:
-    """Return the first cases of each test and reason that were not asked."""
+def sample_skipped(tables: Sequence[Table]) -> pd.DataFrame:
+    """Return the first skipped cases of each test and reason."""
     columns = ["probe", "sample_id", "original", "skip_reason"]
     examples = pd.DataFrame({name: [] for name in columns}, dtype=str)
     for part in (part for table in tables for part in batches(table, columns=columns)):
@@ -267,15 +267,15 @@ Description = dict[str, str]
 """What a column of a file holds: a `description` in a sentence, and the `unit` of a number, empty where it has none."""
 
 
-def of_results(tests: Iterable[str], *, passages: bool = False) -> dict[str, Description]:
-    """Return the columns of results.parquet, as each test's probe describes them; of passages on demand."""
+def describe_results(tests: Iterable[str], *, passages: bool = False) -> dict[str, Description]:
+    """Return the column descriptions of results.parquet; those of passages on demand."""
     columns = {name: column for test in tests if is_probe(test) for name, column in columns_of(probe(test)).items()}
     columns = {**columns, **(PASSAGES if passages else {})}
     return {name: {"description": column.description, "unit": column.unit} for name, column in columns.items()}
 
 
-def of_cases() -> dict[str, Description]:
-    """Return the columns of cases.parquet, as the record describes its fields."""
+def describe_cases() -> dict[str, Description]:
+    """Return the column descriptions of cases.parquet."""
     # Only through a list are fields of a plain dataclass described by what is written beneath them.
     adapter = TypeAdapter(list[Case], config=ConfigDict(use_attribute_docstrings=True))
     fields: dict[str, Any] = adapter.json_schema()["$defs"]["Case"]["properties"]
@@ -283,7 +283,7 @@ def of_cases() -> dict[str, Description]:
 
 
 def describe_schema(schema: pa.Schema, columns: Mapping[str, Description], summary: Summary) -> pa.Schema:
-    """Return the schema with columns described, each in its field, and all in one key that needs no Arrow to be read.
+    """Return the schema with descriptions of the columns, in each field and as JSON under one key.
 
     The other keys are what the rows depend on; neither the run's name nor its time, since two runs of the same have the
     same files.
@@ -312,8 +312,8 @@ REPORTS_URL = "CONTRAPOSE_REPORTS_URL"
 """Environment variable: URL under which the folder that receives the runs can be read."""
 
 
-def report_url(folder: str) -> str:
-    """Return the URL of the report in the folder of a run: where it is served, else where it lies."""
+def make_report_url(folder: str) -> str:
+    """Return the URL of a run's report: on its server if it is served, else of its file."""
     if base := os.environ.get(REPORTS_URL, "").rstrip("/"):
         return f"{base}/{quote(PurePath(folder).name)}/report.html"
     return f"{folder}/report.html" if "://" in folder else Path(folder, "report.html").absolute().as_uri()

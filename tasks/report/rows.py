@@ -1,4 +1,4 @@
-"""Result rows as people read them, and of how many rows of a source they are."""
+"""Result rows formatted for people, and words on how many rows of a source a test used."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pandas.arrays import ArrowExtensionArray
 from contrapose.tasks.core.outcome import DataSummary, LeftOut, LimitedBy, Outcome, Summary
 from contrapose.tasks.core.stopping import asked_of, early_stop
 from contrapose.tasks.core.tool_calls import shown_reply
-from contrapose.tasks.report.passages import passage_details
+from contrapose.tasks.report.passages import list_passages
 from contrapose.tasks.text.cleaning import show_hidden
 from contrapose.tasks.text.masking import Show
 from contrapose.tasks.text.wording import columns_read, counted, number
@@ -41,7 +41,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportRow:
-    """One trial; every text is masked and cleaned."""
+    """One result row, ready to show: every text is masked and cleaned."""
 
     test: str
     id: str
@@ -63,7 +63,7 @@ class ReportRow:
     """Names and values of the columns that only some tests have."""
 
 
-def outcomes(results: pd.DataFrame) -> pd.Series:
+def classify(results: pd.DataFrame) -> pd.Series:
     """Return a series of `RowOutcome`, indexed like the results."""
 
     def column(name: str) -> pd.Series:
@@ -76,18 +76,18 @@ def outcomes(results: pd.DataFrame) -> pd.Series:
     return names.mask(wrong & names.eq("fail"), "wrong before").where(~column("error").notna(), "error")
 
 
-def without_controls(results: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows that count: all but the controls."""
+def omit_controls(results: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of a results table without controls."""
     return results[results["control"].ne(True)] if "control" in results else results
 
 
-def of_test(results: pd.DataFrame, test: str) -> pd.DataFrame:
+def pick_test(results: pd.DataFrame, test: str) -> pd.DataFrame:
     """Return the rows of one test; pandas' own grouping fails on lone surrogates."""
     return results[results["test_type"] == test] if "test_type" in results else results
 
 
 def read_rows(results: pd.DataFrame, show: Show) -> Iterator[ReportRow]:
-    """Rows of the results, in their order."""
+    """Yield the result rows in order, with texts made safe by `show`."""
     names = [str(name) for name in results]
     labels = {name: show_hidden(name.replace("_", " ")) for name in names if name not in PLACED}
     columns = []
@@ -96,41 +96,43 @@ def read_rows(results: pd.DataFrame, show: Show) -> Iterator[ReportRow]:
         array = results[name].array
         arrow = isinstance(array, ArrowExtensionArray)
         columns.append(array.__arrow_array__().to_pylist() if arrow else results[name].tolist())
-    for values, outcome in zip(zip(*columns, strict=True), outcomes(results), strict=True):
+    for values, outcome in zip(zip(*columns, strict=True), classify(results), strict=True):
         record = dict(zip(names, values, strict=True))
         details = [
-            (label, show(_text(record[name]))) for name, label in labels.items() if _is_detail(name, record[name])
+            (label, show(_format_text(record[name])))
+            for name, label in labels.items()
+            if _is_detail(name, record[name])
         ]
-        details += [(name, show(text)) for name, text in passage_details(record)]
-        shown = {name: show(_text(record.get(name))) for name in ("original", "test_case", "reason")}
+        details += [(name, show(text)) for name, text in list_passages(record)]
+        shown = {name: show(_format_text(record.get(name))) for name in ("original", "test_case", "reason")}
         yield ReportRow(
-            test=name_of(record.get("test_type")),
-            id=name_of(record.get("sample_id")),
+            test=cut_name(record.get("test_type")),
+            id=cut_name(record.get("sample_id")),
             outcome=outcome,
             control=record.get("control") is True,
-            score=_text(record.get("eval_score")),
+            score=_format_text(record.get("eval_score")),
             original=shown["original"],
             changed=shown["test_case"],
-            before=show(shown_reply(_text(record.get("expected_result")))),
-            after=show(shown_reply(_text(record.get("actual_result")))),
-            reason=shown["reason"] or show(_text(record.get("error"))),
+            before=show(shown_reply(_format_text(record.get("expected_result")))),
+            after=show(shown_reply(_format_text(record.get("actual_result")))),
+            reason=shown["reason"] or show(_format_text(record.get("error"))),
             details=tuple(details),
         )
 
 
-def name_of(identifier: object) -> str:
-    """Return a sample id or test name as people see it; a long one keeps both ends, since many ids differ there."""
-    text = _text(identifier)
+def cut_name(identifier: object) -> str:
+    """Return a sample id or test name for display; the middle of a long one is cut."""
+    text = _format_text(identifier)
     half = LONGEST_ID // 2
     return show_hidden(text if len(text) <= LONGEST_ID else f"{text[:half]} … {text[-half:]}")
 
 
 def _is_detail(name: str, value: object) -> bool:
-    text = _text(value)
+    text = _format_text(value)
     return bool(text) and (name, text) != ("repeat", "0")
 
 
-def _text(value: object) -> str:
+def _format_text(value: object) -> str:
     if isinstance(value, str):
         return value
     if value is None or value is pd.NA or value != value:
@@ -150,7 +152,7 @@ class LeftOutRows:
     """Number of the others."""
 
     def shown(self, show: Show) -> LeftOutRows:
-        """Return the same, fit to be seen."""
+        """Return the same, safe to show."""
         return replace(self, title=show(self.title), rows=tuple(map(show, self.rows)))
 
     def lines(self) -> Iterator[str]:
@@ -172,7 +174,7 @@ def _cut_reasons(limited_by: LimitedBy | None, bad: int) -> list[str]:
     return [*([LIMITS[limited_by]] if limited_by else []), *([f"{bad:,} left out"] if bad else [])]
 
 
-def taken(samples: int, rows: int, *, limited_by: LimitedBy | None, left_out: LeftOut | None) -> str:
+def format_rows(samples: int, rows: int, *, limited_by: LimitedBy | None, left_out: LeftOut | None) -> str:
     """Return `40 of 10,000 rows (limit of the suite)` or `all 371 rows`; `rows` are those that could be used."""
     bad = left_out["count"] if left_out else 0
     why = _cut_reasons(limited_by if samples < rows else None, bad)
@@ -181,54 +183,54 @@ def taken(samples: int, rows: int, *, limited_by: LimitedBy | None, left_out: Le
     return f"{samples:,} of {rows + bad:,} rows ({'; '.join(why)})"
 
 
-def taken_by(outcome: Outcome) -> str:
-    """Return how many rows a test took, or cases where it was stopped early; empty where that is not known."""
+def show_rows(outcome: Outcome) -> str:
+    """Return how many rows a test took, or cases where it was stopped early, or "" if that is not known."""
     data = outcome["data"]
     if not data["rows"]:
         return ""
     early, limited_by, left_out = early_stop(outcome), data.get("limited_by"), data.get("left_out")
     if not early:
-        return taken(outcome["samples"], data["rows"], limited_by=limited_by, left_out=left_out)
+        return format_rows(outcome["samples"], data["rows"], limited_by=limited_by, left_out=left_out)
     bad = left_out["count"] if left_out else 0
     why = _cut_reasons(limited_by, bad)
     return asked_of(early) + (f" ({'; '.join([counted('rows', data['rows'] + bad), *why])})" if why else "")
 
 
-def in_part(outcome: Outcome) -> bool:
-    """Return true where a test did not take all rows of its source, or was stopped early."""
+def is_partial(outcome: Outcome) -> bool:
+    """Return true if a test did not take all rows of its source, or was stopped early."""
     return bool({"limited_by", "left_out"} & {*outcome["data"]}) or early_stop(outcome) is not None
 
 
-def not_all(summary: Summary) -> str:
-    """Return the tests that did not take all rows, or were stopped early, in one sentence; empty where none did."""
-    text = ", ".join(f"{one['test_type']} {taken_by(one)}" for one in filter(in_part, summary["tests"]))
+def name_partial(summary: Summary) -> str:
+    """Return a sentence that names tests with unused rows or an early stop, or "" if there are none."""
+    text = ", ".join(f"{one['test_type']} {show_rows(one)}" for one in filter(is_partial, summary["tests"]))
     return f"Judged: {text}." if text else ""
 
 
-def is_file(source: str) -> bool:
+def is_user_file(source: str) -> bool:
     """Return true for a file or data set of the user's own, false for a bundled one."""
     return bool({".", "/"} & {*source})
 
 
-def read_columns(tests: Iterable[Outcome]) -> list[str]:
-    """Return which columns of each file were read as what; those of bundled samples are no news."""
-    files = (outcome["data"] for outcome in tests if is_file(outcome["data"]["source"]))
+def format_columns(tests: Iterable[Outcome]) -> list[str]:
+    """Return a line for each user file that says how its columns were read."""
+    files = (outcome["data"] for outcome in tests if is_user_file(outcome["data"]["source"]))
     lines = (f"{data['source']}: {columns_read(data['columns'])}" for data in files if "columns" in data)
     return list(dict.fromkeys(lines))
 
 
-def left_out(tests: Iterable[Outcome]) -> list[LeftOutRows]:
-    """Return the rows left out, source by source: tests that read the same rows share them."""
+def list_unused(tests: Iterable[Outcome]) -> list[LeftOutRows]:
+    """Return the left-out rows of each source; tests that read the same rows share an entry."""
     sources: dict[str, tuple[DataSummary, list[str]]] = {}
     for outcome in tests:
         data = outcome["data"]
         if "left_out" in data:
             sources.setdefault(repr((data["source"], data["left_out"])), (data, []))[1].append(outcome["test_type"])
-    return [left_out_rows(data["source"], data["rows"], data["left_out"], names) for data, names in sources.values()]
+    return [make_left_out(data["source"], data["rows"], data["left_out"], names) for data, names in sources.values()]
 
 
-def left_out_rows(source: str, rows: int, reasons: LeftOut, tests: Iterable[str]) -> LeftOutRows:
-    """Return the rows left out of one source, of which so many others could be used."""
+def make_left_out(source: str, rows: int, reasons: LeftOut, tests: Iterable[str]) -> LeftOutRows:
+    """Return the left-out rows of one source; `rows` is the number of usable rows."""
     shown = tuple(f"row {row['row']:,}: {row['why']}" for row in reasons["rows"])
     what = f"{reasons['count']:,} of {reasons['count'] + rows:,} rows cannot be used and were left out"
     return LeftOutRows(title=f"{source} ({', '.join(tests)}): {what}", rows=shown, more=reasons["count"] - len(shown))

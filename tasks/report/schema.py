@@ -16,19 +16,19 @@ from contrapose.tasks.core.outcome import SCHEMA_VERSION, Summary
 from contrapose.tasks.report.summary import to_json
 
 
-class Untitled(GenerateJsonSchema):
-    """Leaves out titles, which would only repeat names."""
+class SchemaWithoutTitles(GenerateJsonSchema):
+    """Generator of JSON Schema without titles, because these only repeat names."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         """Never."""
         return False
 
 
-def summary_schema() -> dict[str, Any]:
+def make_schema() -> dict[str, Any]:
     """Return the schema (draft 2020-12). A file may have more than it names, but no other `schema_version`."""
     # Only through a list are fields of dictionaries described by what is written beneath them.
     adapter = TypeAdapter(list[Summary], config=ConfigDict(use_attribute_docstrings=True))
-    parts = adapter.json_schema(schema_generator=Untitled)["$defs"]
+    parts = adapter.json_schema(schema_generator=SchemaWithoutTitles)["$defs"]
     whole = parts.pop("Summary")
     whole["properties"]["schema_version"] |= {"const": SCHEMA_VERSION}
     return {
@@ -40,15 +40,15 @@ def summary_schema() -> dict[str, Any]:
     }
 
 
-def schema_bytes() -> bytes:
-    """Return the schema as it is published."""
-    return f"{to_json(summary_schema())}\n".encode()
+def encode_schema() -> bytes:
+    """Return the schema as the bytes of its published file."""
+    return f"{to_json(make_schema())}\n".encode()
 
 
-def path() -> Path:
-    """Return its place next to the bundled data, in a checkout and in a wheel."""
+def locate_schema() -> Path:
+    """Return the path of the published schema, in a checkout or in a wheel."""
     return Path(str(files("contrapose.data"))) / "schemas" / "summary.schema.json"
 
 
 if __name__ == "__main__":
-    path().write_bytes(schema_bytes())
+    locate_schema().write_bytes(encode_schema())

@@ -1,4 +1,4 @@
-"""summary.json: verdicts and counts, for programs."""
+"""Render summary.json: verdicts and counts, for programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prefect task: report."""
+"""Prefect tasks that write the run folder and artifacts, and log the run into MLflow."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from contrapose.tasks.core.records import Calls
 from contrapose.tasks.core.validation import Checked
 from contrapose.tasks.report import mlflow
 from contrapose.tasks.report.base import Report
-from contrapose.tasks.report.charts import image_url
+from contrapose.tasks.report.charts import make_image_url
 from contrapose.tasks.report.markdown import render
 from contrapose.tasks.report.publish import (
     StoredResults,
-    messages_before,
-    raw_replies,
-    report_url,
-    sent_prompts,
-    skipped_examples,
+    collect_replies,
+    list_messages,
+    make_report_url,
+    sample_skipped,
     write_files,
     write_folder,
+    yield_sent,
 )
-from contrapose.tasks.report.rows import name_of
+from contrapose.tasks.report.rows import cut_name
 from contrapose.tasks.tables.table import Table
 from contrapose.tasks.text.cleaning import escape
 from contrapose.tasks.text.masking import make_shower
@@ -57,7 +57,7 @@ def publish(
 ) -> list[str]:
     """Write the run folder, as `free_folder` gave it, then the Prefect artifacts.
 
-    The manifest is all that is needed to repeat the run; what the other inputs are is told by `Report`.
+    The manifest holds all that is needed to repeat the run; `Report` explains the other arguments.
 
     Returns:
         What went wrong with the artifacts, in a line.
@@ -66,15 +66,15 @@ def publish(
     report = Report(
         summary=summary,
         results=stored,
-        skipped=skipped_examples(cases),
-        prompts=partial(sent_prompts, cases),
-        before_prompts=messages_before(manifest["config"]),
+        skipped=sample_skipped(cases),
+        prompts=partial(yield_sent, cases),
+        before_prompts=list_messages(manifest["config"]),
         show_toxic=show_toxic,
         show_langtest=show_langtest,
         history=history,
         calls=calls,
         checked=tuple(checked),
-        replies=partial(raw_replies, trials),
+        replies=partial(collect_replies, trials),
     )
     write = partial(write_files, report=report, cases=cases, results=stored, manifest=manifest)
     write_folder(Place(folder), write, last="manifest.json")
@@ -89,34 +89,34 @@ def publish(
 
 @room_task("log into MLflow", run_name="log into {experiment}", persist=False)
 def track(folder: str, summary: Summary, experiment: str) -> list[str]:
-    """Log a published run into MLflow, and return what went wrong, in a line; none where it was logged."""
+    """Log a published run into MLflow, and return one line on what went wrong, or none."""
     with local_copy(Place(folder), mlflow.FILES) as files:
         return mlflow.track(files, summary, experiment=experiment)
 
 
 def _create_artifacts(report: Report, folder: str) -> None:
     summary = report.summary
-    key = artifact_key(summary["suite"], summary["model"]["id"])
-    said = headline(summary)
-    rows = [verdict_row(outcome, model=summary["model"]["id"]) for outcome in summary["tests"]]
+    key = make_artifact_key(summary["suite"], summary["model"]["id"])
+    said = format_headline(summary)
+    rows = [make_verdict_row(outcome, model=summary["model"]["id"]) for outcome in summary["tests"]]
     create_table_artifact(key=f"{key}-verdicts", table=rows, description=said)
-    create_markdown_artifact(key=f"{key}-report", markdown=artifact_text(report, folder), description=said)
-    if picture := image_url(summary):
+    create_markdown_artifact(key=f"{key}-report", markdown=render_artifact(report, folder), description=said)
+    if picture := make_image_url(summary):
         create_image_artifact(key=f"{key}-chart", image_url=picture, description=said)
     where = f"The complete report, in {escape(folder)}"
-    create_link_artifact(key=f"{key}-link", link=report_url(folder), link_text="report.html", description=where)
+    create_link_artifact(key=f"{key}-link", link=make_report_url(folder), link_text="report.html", description=where)
 
 
-def verdict_row(outcome: Outcome, *, model: str) -> dict[str, str | int | float | None]:
-    """Return one test as plain Python values: the Prefect UI breaks on anything else."""
+def make_verdict_row(outcome: Outcome, *, model: str) -> dict[str, str | int | float | None]:
+    """Return a table row about one test in plain Python values, because the Prefect UI accepts nothing else."""
     low, high = outcome["interval"] or (None, None)
     control, stopping = outcome["control"], outcome.get("stopping")
     shares = {"pass_rate": outcome["pass_rate"], "low_95": low, "high_95": high}
     shares |= {"min_pass_rate": outcome["min_pass_rate"], "chance": outcome["chance"]}
     shares |= {"noise": control["noise"]} if control else {}
     return {
-        "test": name_of(outcome["test_type"]),
-        "model": name_of(model),
+        "test": cut_name(outcome["test_type"]),
+        "model": cut_name(model),
         "verdict": outcome["verdict"],
         "criteria": criteria_text(criteria_of(outcome)),
         **{
@@ -131,16 +131,16 @@ def verdict_row(outcome: Outcome, *, model: str) -> dict[str, str | int | float 
     }
 
 
-def artifact_text(report: Report, folder: str) -> str:
-    """Return the report in Markdown, and where the complete one is."""
+def render_artifact(report: Report, folder: str) -> str:
+    """Return the report in Markdown with the location of the complete report."""
     return f"{render(report).decode()}\n\nRun folder: {escape(folder)}\n"
 
 
-def headline(summary: Summary) -> str:
-    """Return the verdict on the run in a line of Markdown, for the UI reads a description as such."""
+def format_headline(summary: Summary) -> str:
+    """Return the run's verdict as one line of Markdown, for the description in the Prefect UI."""
     return escape(make_shower(show_toxic=False)(summary["reason"]))
 
 
-def artifact_key(suite: str, model: str) -> str:
-    """Return a key of lower case letters, digits and dashes."""
+def make_artifact_key(suite: str, model: str) -> str:
+    """Return the artifact key of a suite and a model: lower-case letters, digits and dashes."""
     return re.sub(r"[^a-z0-9]+", "-", f"contrapose-{suite}-{model}".lower()).strip("-")

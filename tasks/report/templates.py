@@ -1,4 +1,4 @@
-"""Self-contained pages: templates, a shared style, and hashes for the content security policy."""
+"""Load the templates, styles and scripts of self-contained pages, with hashes for the content security policy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from markupsafe import Markup
 from contrapose.tasks.text import cleaning, wording
 
 
-def read(package: str, name: str) -> str:
+def read_packaged_text(package: str, name: str) -> str:
     """Read a file of a package as text."""
     return files(package).joinpath(name).read_text(encoding="utf-8")
 
@@ -27,14 +27,14 @@ PAGE = "page.html.j2"
 
 
 @cache
-def template(package: str, name: str) -> Template:
-    """Return a template of a package, which may use others of it and the shared ones.
+def load_template(package: str, name: str) -> Template:
+    """Return a package's template, which may include its other templates and the shared ones.
 
     Values are escaped, for Markdown in a template of that, and none may be missing.
     """
 
     def load(wanted: str) -> str:
-        return read(package if files(package).joinpath(wanted).is_file() else SHARED, wanted)
+        return read_packaged_text(package if files(package).joinpath(wanted).is_file() else SHARED, wanted)
 
     environment = Environment(
         autoescape=True,
@@ -50,27 +50,27 @@ def template(package: str, name: str) -> Template:
 
 
 def _escape_markdown(value: object) -> Markup:
-    """Return a value as Markdown that shows exactly it; what was escaped before stays."""
+    """Escape a value for Markdown, unless it is already escaped."""
     return value if isinstance(value, Markup) else Markup(cleaning.escape(str(value)))  # noqa: S704 (just escaped)
 
 
 @cache
-def style(package: str | None = None, name: str = "") -> str:
-    """Return the report's style sheet, and behind it one of another package where that is named."""
-    return read(SHARED, "style.css") + (read(package, name) if package else "")
+def read_style(package: str | None = None, name: str = "") -> str:
+    """Return the report's style sheet, followed by another package's if one is named."""
+    return read_packaged_text(SHARED, "style.css") + (read_packaged_text(package, name) if package else "")
 
 
-def source_hash(text: str) -> str:
-    """Return the name of a style or a script of the page in a content security policy."""
+def hash_source(text: str) -> str:
+    """Return the hash that allows a style or a script in a content security policy."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 def inline_files(style: str, *scripts: str) -> Mapping[str, Markup | str]:
-    """Return style and scripts of a page, which are files of these packages, with their hashes."""
+    """Return the style and scripts of a page, with their hashes."""
     script = "\n".join(['"use strict";', *scripts])
     return {
         "style": Markup(style),  # noqa: S704
         "script": Markup(script),  # noqa: S704
-        "style_hash": source_hash(style),
-        "script_hash": source_hash(script),
+        "style_hash": hash_source(style),
+        "script_hash": hash_source(script),
     }

@@ -1,4 +1,4 @@
-"""Results by wording, in words and in tables, the same in every report."""
+"""Describe results by wording, in words and as tables, for all report formats."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ PARTS = {
 """Sources of variance in words."""
 
 
-def main_sentences(outcome: Outcome) -> Iterator[str]:
-    """Yield one clause with the worst and the best wording where the wording matters; else nothing."""
+def summarise_wordings(outcome: Outcome) -> Iterator[str]:
+    """Yield one clause on the worst and the best wording, if the wording matters."""
     summary = outcome.get("wordings")
-    if summary is None or not matters(summary):
+    if summary is None or not is_wording_important(summary):
         return
-    worst, best = ends_of(summary)
+    worst, best = find_worst_and_best(summary)
     longer = (
         f"; the interval is {summary['longer']:.1f} times as long as for samples alone" if summary["longer"] else ""
     )
-    yield f"the wording matters: pass rate {_name(worst)}, {_name(best)}{longer}"
+    yield f"the wording matters: pass rate {_label_wording(worst)}, {_label_wording(best)}{longer}"
 
 
-def sentences(outcome: Outcome) -> Iterator[str]:
-    """Yield clauses on the wordings: what they show, and what the interval covers; none with one wording."""
+def describe_wordings(outcome: Outcome) -> Iterator[str]:
+    """Yield all clauses about wordings: their effect, and whether the interval allows for them."""
     summary = outcome.get("wordings")
     if summary is None or not summary["rates"]:
         return
-    if not (shown := list(main_sentences(outcome))):
-        worst, best = ends_of(summary)
-        shown = [f"pass rate {_name(worst)}, {_name(best)}"]
+    if not (shown := list(summarise_wordings(outcome))):
+        worst, best = find_worst_and_best(summary)
+        shown = [f"pass rate {_label_wording(worst)}, {_label_wording(best)}"]
     yield from shown
     count = len(summary["rates"])
     if summary["random"]:
@@ -52,8 +52,8 @@ def sentences(outcome: Outcome) -> Iterator[str]:
         yield "p values of wordings account for how many there are (Benjamini-Hochberg)"
 
 
-def wording_table(outcome: Outcome) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return titles and rows: the pass rate in each wording, the lowest first; no rows with one wording."""
+def tabulate_wordings(outcome: Outcome) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return titles and rows of a table: the pass rate in each wording, lowest first; no rows with one wording."""
     summary = outcome.get("wordings")
     if summary is None:
         return (), []
@@ -61,8 +61,8 @@ def wording_table(outcome: Outcome) -> tuple[tuple[str, ...], list[tuple[str, ..
     return ("wording", "pass rate"), [(part["name"], describe_slice(part)) for part in rates]
 
 
-def variance_table(outcome: Outcome) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return titles and rows: each source of the variance, and its share; no rows where that is unknown."""
+def tabulate_variance(outcome: Outcome) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return titles and rows of a table: shares of the variance by source; no rows if unknown."""
     variances = (outcome.get("wordings") or {"variances": None})["variances"]
     if variances is None:
         return (), []
@@ -75,12 +75,12 @@ def variance_table(outcome: Outcome) -> tuple[tuple[str, ...], list[tuple[str, .
     ]
 
 
-def matters(summary: WordingSummary) -> bool:
-    """Return whether the wording matters: the interval is clearly longer for it, or one wording differs for sure."""
+def is_wording_important(summary: WordingSummary) -> bool:
+    """Return whether wordings clearly lengthen the interval, or one wording significantly differs."""
     return (summary["longer"] or 1.0) >= MATTERS or any(_differs(part) for part in summary["rates"])
 
 
-def ends_of(summary: WordingSummary) -> tuple[Slice, Slice]:
+def find_worst_and_best(summary: WordingSummary) -> tuple[Slice, Slice]:
     """Return the wordings with the lowest and the highest pass rate."""
     rates = [part for part in summary["rates"] if part["pass_rate"] is not None] or summary["rates"]
     worst, *_ = sorted(rates, key=lambda part: part["pass_rate"] or 0.0)
@@ -92,5 +92,5 @@ def _differs(part: Slice) -> bool:
     return part["p"] is not None and part["p"] <= LEVEL
 
 
-def _name(part: Slice) -> str:
+def _label_wording(part: Slice) -> str:
     return f"{percent(part['pass_rate'])} in wording {part['name']}"

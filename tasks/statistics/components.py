@@ -24,7 +24,7 @@ class Components:
     cells: np.ndarray
     """(wordings,): samples that each wording asked, in the order in which wordings come first."""
     samples: float | None
-    """Variance between samples, at least 0; None where too few samples were asked in two wordings."""
+    """Variance between samples, at least 0, or None if too few samples were asked in two wordings."""
     wordings: float
     """Variance between wordings, at least 0."""
     rest: float
@@ -53,7 +53,7 @@ class Components:
 
 
 def components(values: Any, sample: Any, wording: Any) -> Components | None:
-    """Return the variance components of rows; None where fewer than two wordings, or too few rows, tell nothing.
+    """Return the variance components of rows, or None if fewer than two wordings, or too few rows, tell nothing.
 
     All are (rows,); a row that is NaN does not count. Samples and wordings cross and need not be balanced: what one
     factor explains beside the other is set equal to what it is expected to be (C. R. Henderson, Biometrics 9 (1953)

@@ -40,7 +40,7 @@ class Mean:
     value: float
     """The mean, or the difference of two."""
     interval: Interval | None
-    """95 %; None where one cluster, or values without bounds and without spread, tell nothing about it."""
+    """95 %, or None if one cluster, or values without bounds and without spread, tell nothing about it."""
     rows: int
     """Rows that it is taken over; of a difference, samples that both sides have."""
     clusters: int

@@ -49,7 +49,7 @@ class Noise(NamedTuple):
 
 
 def estimate_noise(pairs: AskingPairs, cluster: np.ndarray, *, confidence: float = CONFIDENCE) -> Noise | None:
-    """Return noise, change and net change of cases in clusters; None where no case has all three kinds of pairs.
+    """Return noise, change and net change of cases in clusters, or None if no case has all three kinds of pairs.
 
     `cluster` is (cases,) of labels, the same for cases that are not independent. The interval of the net change is that
     of the jackknife over clusters, with Student's t on one degree of freedom fewer than there are clusters (B. Efron,
@@ -113,7 +113,7 @@ def _net_change(sums: np.ndarray) -> np.ndarray:
 def share_of_pairs(
     compared: np.ndarray, changed: np.ndarray, *, cluster: np.ndarray, confidence: float = CONFIDENCE
 ) -> Mean | None:
-    """Return the share of compared pairs that differ; None where none was compared.
+    """Return the share of compared pairs that differ, or None if none was compared.
 
     All are (cases,). The interval is Wilson's on the number of independent pairs that tell as much.
     """
@@ -127,7 +127,7 @@ def share_of_pairs(
 
 
 def _jackknife(sums: np.ndarray, statistic: Callable[[np.ndarray], np.ndarray], confidence: float) -> Interval | None:
-    """Return the interval of a statistic of summed clusters, (clusters, parts); None for one cluster."""
+    """Return the interval of a statistic of summed clusters, (clusters, parts), or None for one cluster."""
     from scipy.special import stdtrit
 
     clusters, total = len(sums), sums.sum(axis=0)

@@ -29,9 +29,9 @@ class Reach:
     """What a number of independent cases can decide about a gate."""
 
     fails_up_to: float | None
-    """Largest true pass rate that fails with the usual power; None where no result fails."""
+    """Largest true pass rate that fails with the usual power, or None if no result fails."""
     passes_from: float | None
-    """Smallest true pass rate that passes with the usual power; None where no result passes."""
+    """Smallest true pass rate that passes with the usual power, or None if no result passes."""
 
     @property
     def undecided(self) -> float:
@@ -101,7 +101,7 @@ def reach(cases: int, gate: float, *, level: float, agreeing: float | None = Non
 
 
 def cases_for(gate: float, *, level: float, undecided: float) -> int | None:
-    """Independent cases from which a gate can be passed and the undecided rates span less; None where none do."""
+    """Independent cases from which a gate can be passed and the undecided rates span less, or None if none do."""
 
     def enough(cases: int) -> bool:
         reached = reach(cases, gate, level=level)
@@ -172,7 +172,7 @@ def _grow(share: Share, rows: int, *, luck: float = 0.0) -> Share:
 
 
 def _find_enough(holds: Callable[[int], bool], start: int) -> int | None:
-    """About the smallest number from `start` on that holds; None where none does up to the most that anybody asks."""
+    """About the smallest number from `start` on that holds, or None if none does up to the most that anybody asks."""
     if holds(start):
         return start
     low, high = start, 2 * start

@@ -103,7 +103,7 @@ def predict_mean(label: Any, verdict: Any, cluster: Any) -> Predicted | None:
 def labels_to_decide(predicted: Predicted, gate: float) -> int | None:
     """Return how many more labels put the interval on one side of a gate, 0 to 1, if all rates stay as they are.
 
-    0 where it is decided; None where labels of all rows would not decide.
+    0 where it is decided, or None if labels of all rows would not decide.
     """
     strata = predicted.strata
     if strata is None:

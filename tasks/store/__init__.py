@@ -1,4 +1,4 @@
-"""Response store: every paid answer, the questions being asked, finished runs, and decisions."""
+"""Response store: a database of all paid answers, of questions being asked, of runs, and of promotion decisions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import partial
 
 
 class Store:
-    """The store that the environment names, or ConfigError; its parts share one database, opened once a process."""
+    """The store named by the environment; its parts share one database. Raises ConfigError if it cannot be opened."""
 
     def __init__(self) -> None:
         # Imported here: most who import this module never open the store.
@@ -27,11 +27,11 @@ class Store:
         self.calls = CallTable(engine)
         """The calls of runs."""
         self.forms = FormTable(engine)
-        """In which form letters are asked."""
+        """How each model's endpoint must be asked for letters."""
         self.housekeeping = Housekeeping(engine)
-        """Care for the answers."""
+        """Maintenance of the answers."""
         self.looks = LookTable(engine)
-        """By which cases verdicts were left open."""
+        """Looks after which a verdict was still open."""
         self.prompts = PromptTable(engine)
         """Questions that were written into batch files, and the batches."""
         self.runs = Runs(engine)

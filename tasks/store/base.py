@@ -1,4 +1,4 @@
-"""Base of the store's parts: receipts of their changes, and retries while a database does not answer."""
+"""Base class of the store's parts: writes receipts of changes, and retries while the database does not answer."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from contrapose.tasks.core.damage import is_disk_full
 from contrapose.tasks.core.errors import ContraposeError, CutShortError
 from contrapose.tasks.store.engine import (
-    file_of,
+    get_store_file,
+    get_url,
     is_damage,
-    is_full,
-    keys_parameter,
-    public_address,
-    url_of,
-    without_address,
+    is_out_of_space,
+    pack_keys,
+    remove_address,
+    remove_password,
 )
-from contrapose.tasks.store.opening import rebuild_damaged, receipts_of
+from contrapose.tasks.store.opening import open_receipts, rebuild_damaged
 from contrapose.tasks.store.replay import note_receipts
 
 TRIES = 5
@@ -38,14 +38,14 @@ _away: WeakKeyDictionary[Engine, float] = WeakKeyDictionary()
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-class AwayError(ContraposeError):
-    """The database did not answer; it may come back."""
+class DatabaseAwayError(ContraposeError):
+    """The database did not answer; a later try may succeed."""
 
 
-def patient(method: Method) -> Method:
-    """Retry a transaction of a `StorePart` where the database was away, damaged, or ended one of two that met.
+def retry_transaction(method: Method) -> Method:
+    """Decorate a `StorePart` method: retry its transaction after lost connections, damage or a deadlock.
 
-    Raises AwayError where it did not answer for long, CutShortError at once where it has no room, or ContraposeError.
+    Raises AwayError if it did not answer for long, CutShortError at once where it has no room, or ContraposeError.
     """
 
     @wraps(method)
@@ -59,18 +59,18 @@ def patient(method: Method) -> Method:
             try:
                 returned = method(self, *args, **kwargs)
             except SQLAlchemyError as error:
-                path = file_of(url_of(engine))
+                path = get_store_file(get_url(engine))
                 if path is not None and is_damage(error) and attempt <= 2:
                     # The second time whatever SQLite says of the file.
-                    rebuild_damaged(path, url_of(engine), anyway=attempt == 2)
+                    rebuild_damaged(path, get_url(engine), anyway=attempt == 2)
                     # Connections that are in use are exchanged when they are used next.
                     engine.dispose()
-                elif is_full(error, path):
-                    raise _unusable(CutShortError, error, engine) from error
+                elif is_out_of_space(error, path):
+                    raise _make_unusable_error(CutShortError, error, engine) from error
                 elif not isinstance(error, OperationalError):
-                    raise _unusable(ContraposeError, error, engine) from error
+                    raise _make_unusable_error(ContraposeError, error, engine) from error
                 elif attempt >= TRIES and time.monotonic() >= _away.setdefault(engine, began) + longest:
-                    raise _unusable(AwayError, error, engine) from error
+                    raise _make_unusable_error(DatabaseAwayError, error, engine) from error
                 else:
                     _away.setdefault(engine, began)
             else:
@@ -88,9 +88,9 @@ class StorePart:
         self.engine = engine
         self.dialect = engine.dialect.name
         self.reading = engine.execution_options(reading=True)
-        self.receipts = receipts_of(url_of(engine))
+        self.receipts = open_receipts(get_url(engine))
         """Of a SQLite file, those of all changes that cost something; of a server, of what it did not take."""
-        self.has_receipts = file_of(url_of(engine)) is not None
+        self.has_receipts = get_store_file(get_url(engine)) is not None
 
     def record(self, connection: Connection, *entries: Mapping[str, Any]) -> None:
         """Write receipts of what a transaction has changed, before it ends, or raise CutShortError."""
@@ -100,20 +100,20 @@ class StorePart:
         try:
             written = self.receipts.append([{"at": now, **entry} for entry in entries])
         except OSError as error:
-            raise unwritten(error, self.engine) from error
+            raise make_unwritten_error(error, self.engine) from error
         note_receipts(connection, self.receipts, written)
 
     def keys_parameter(self, keys: Iterable[str]) -> dict[str, object]:
-        """Parameters of a statement with `keys_subquery`."""
-        return keys_parameter(self.dialect, keys)
+        """Return the parameters of a statement with `keys_subquery`."""
+        return pack_keys(self.dialect, keys)
 
-    @patient
+    @retry_transaction
     def fetch(self, statement: Executable, values: Mapping[str, Any] | None = None) -> Sequence[Row[Any]]:
         """Return all rows of a query."""
         with self.reading.begin() as connection:
             return connection.execute(statement, values).all()
 
-    @patient
+    @retry_transaction
     def execute(self, statement: Executable, *receipts: Mapping[str, Any]) -> None:
         """Execute one change, with its receipts."""
         with self.engine.begin() as connection:
@@ -121,17 +121,17 @@ class StorePart:
             self.record(connection, *receipts)
 
 
-def _unusable(kind: type[ContraposeError], error: SQLAlchemyError, engine: Engine) -> ContraposeError:
+def _make_unusable_error(kind: type[ContraposeError], error: SQLAlchemyError, engine: Engine) -> ContraposeError:
     return kind(
-        f"the response store cannot be used ({without_address(error)})",
+        f"the response store cannot be used ({remove_address(error)})",
         expected="a database that can be reached, with room for more answers",
         remedy=f"Fix it: {ANOTHER}",
-        where=public_address(url_of(engine)),
+        where=remove_password(get_url(engine)),
     )
 
 
-def unwritten(error: OSError, engine: Engine) -> CutShortError:
-    """Error for receipts that cannot be written."""
+def make_unwritten_error(error: OSError, engine: Engine) -> CutShortError:
+    """Return the error for receipts that cannot be written."""
     full = is_disk_full(error)
     return CutShortError(
         "the disk of the response store is full"
@@ -139,5 +139,5 @@ def unwritten(error: OSError, engine: Engine) -> CutShortError:
         else f"receipts of answers cannot be written next to the response store ({error.strerror})",
         expected="a writable folder with room for more answers",
         remedy=f"{'Free some space' if full else 'Make that folder writable'}: {ANOTHER}",
-        where=public_address(url_of(engine)),
+        where=remove_password(get_url(engine)),
     )

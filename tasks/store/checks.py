@@ -1,4 +1,4 @@
-"""Checks of retrained models: however often one is announced, it is decided once and promoted once."""
+"""Checks of retrained models: each is decided and promoted only once, however often it is announced."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Literal
 from sqlalchemy import Connection, Engine, delete, select, update
 
 from contrapose.tasks.core.errors import ContraposeError
-from contrapose.tasks.store.base import StorePart, patient
-from contrapose.tasks.store.engine import insert_into
-from contrapose.tasks.store.owners import Silence, database_time, is_gone, new_owner, pulse
-from contrapose.tasks.store.replay import put_receipt
+from contrapose.tasks.store.base import StorePart, retry_transaction
+from contrapose.tasks.store.engine import build_insert
+from contrapose.tasks.store.owners import OwnerWatch, get_database_time, is_gone, new_owner, send_beats
+from contrapose.tasks.store.replay import make_put_receipt
 from contrapose.tasks.store.schema import CHECKS
 
 State = Literal["checking", "decided", "told", "promoted"]
@@ -30,7 +30,7 @@ LEFT = 0.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckRow:
-    """A check as the store knows it."""
+    """A stored check of a retrained model."""
 
     key: str
     model: str
@@ -52,25 +52,25 @@ class CheckRow:
 
     @property
     def open(self) -> bool:
-        """Whether something is left to do without a person."""
+        """Return whether the check can continue without a person."""
         return self.state == "checking" or (self.state == "decided" and self.verdict == "promote")
 
 
-class OvertakenError(ContraposeError):
-    """Another process has taken the check over, since this one gave no sign of life."""
+class CheckTakenOverError(ContraposeError):
+    """Another process has taken the check over, because this process seemed dead."""
 
 
 class Checks(StorePart):
-    """Checks in a database, for one owner.
+    """The checks in a database, as one owner uses them.
 
-    When the flow run that the owner works in is resumed or retried, the check is its own.
+    A resumed or retried flow run owns the check that it began.
     """
 
     def __init__(self, engine: Engine, *, flow_run: str) -> None:
         super().__init__(engine)
         self.flow_run = flow_run
         self.owner = new_owner()
-        self._others = Silence(lease=LEASE_SECONDS, enough=LEASE_SECONDS / 2)
+        self._others = OwnerWatch(lease=LEASE_SECONDS, enough=LEASE_SECONDS / 2)
 
     def begin(
         self,
@@ -83,7 +83,7 @@ class Checks(StorePart):
         again: bool = False,
         wanted: bool = False,
     ) -> CheckRow:
-        """Take a check, or wait until it is done: it is this owner's, or nothing is left to do.
+        """Take a check, or wait until another owner has finished it; return it as it then is.
 
         One whose owner has died is taken over as it is, with the decision if there was one. The model was announced at
         a Unix time, or now; checks may begin in another order. With `again` the check begins anew where it is decided,
@@ -98,24 +98,24 @@ class Checks(StorePart):
             time.sleep(LOOK_SECONDS)
 
     def get(self, key: str) -> CheckRow | None:
-        """Return a check; None where there is none."""
+        """Return a check, or None if there is none."""
         rows = self.fetch(select(CHECKS).where(CHECKS.c.key == key))
         return CheckRow(**rows[0]._mapping) if rows else None
 
     def decide(self, key: str, *, verdict: str, decision: str) -> None:
-        """Keep a decision; raise OvertakenError where the check is another owner's now, as `close` and `confirm` do."""
+        """Keep a decision; raise OvertakenError if the check is another owner's now, as `close` and `confirm` do."""
         self._set(key, state="decided", verdict=verdict, decision=decision)
 
     def confirm(self, key: str) -> None:
-        """See that the check is still this owner's, before something is done that cannot be undone."""
+        """Raise CheckTakenOverError if the check is no longer this owner's; call it before irreversible steps."""
         self._set(key)
 
     def close(self, key: str, *, promoted: bool) -> None:
-        """Note that all that follows the verdict promote is done, and whether that was a promotion."""
+        """Note that the check is finished, and whether the model was promoted."""
         self._set(key, state="promoted" if promoted else "told")
 
-    def newer(self, key: str, *, alike: str) -> CheckRow | None:
-        """Return the last check that was promoted of those announced after this one; None where there is none.
+    def find_newer(self, key: str, *, alike: str) -> CheckRow | None:
+        """Return the last promoted check that was announced after this one, or None if there is none.
 
         `alike` is what the keys of those that it is measured with begin with.
         """
@@ -125,34 +125,34 @@ class Checks(StorePart):
         return CheckRow(**rows[0]._mapping) if rows else None
 
     def release(self, key: str) -> None:
-        """Forget a check of this owner's that came to no decision: the next announcement begins anew."""
+        """Delete an undecided check of this owner, so that the next announcement begins a new one."""
         own = (CHECKS.c.key == key, CHECKS.c.owner == self.owner, CHECKS.c.state == "checking")
         self.execute(delete(CHECKS).where(*own), {"do": "drop", "table": "checks", "by": "key", "of": [key]})
 
     @contextmanager
-    def alive(self, key: str) -> Iterator[None]:
-        """Give signs of life meanwhile; afterwards the check is anybody's, as far as something is left to do."""
+    def keep_alive(self, key: str) -> Iterator[None]:
+        """Mark the owner as alive during the work inside; afterwards any process may take an unfinished check."""
         mine = update(CHECKS).where(CHECKS.c.key == key, CHECKS.c.owner == self.owner)
         try:
             # Where a sign fails for long, another process takes over, and the next write raises.
-            with pulse(partial(self.confirm, key), every=LEASE_SECONDS / 4):
+            with send_beats(partial(self.confirm, key), every=LEASE_SECONDS / 4):
                 yield
         finally:
             self.execute(mine.values(until=LEFT))
 
-    @patient
+    @retry_transaction
     def _take(
         self, key: str, candidate: Mapping[str, str], *, announced: float | None, again: bool, wanted: bool
     ) -> CheckRow | None:
-        """The check, this owner's where it is free; None where it was released at this moment."""
+        """Return the check, taken by this owner if it was free, or None if it was just deleted."""
         with self.engine.begin() as connection:
-            moment = database_time(connection)
+            moment = get_database_time(connection)
             own = {"flow_run": self.flow_run, "owner": self.owner, "until": moment + LEASE_SECONDS}
             # Of two clocks: nothing was announced in the future.
             started = moment if announced is None else min(announced, moment)
             row = {"key": key, **candidate, "state": "checking", **own, "started": started}
-            connection.execute(insert_into(self.dialect, CHECKS).on_conflict_do_nothing(index_elements=["key"]), row)
-            current = _row(connection, key)
+            connection.execute(build_insert(self.dialect, CHECKS).on_conflict_do_nothing(index_elements=["key"]), row)
+            current = _read_row(connection, key)
             if current is not None and current.owner != self.owner:
                 # Not in the flow run that a person may just have answered.
                 is_over = not current.open and current.state != "promoted" and current.flow_run != self.flow_run
@@ -166,26 +166,26 @@ class Checks(StorePart):
             return self._record_row(connection, key)
 
     def _record_row(self, connection: Connection, key: str) -> CheckRow | None:
-        """Return a check after writing a receipt of it as it is now."""
-        row = _row(connection, key)
+        """Write a receipt of a check's present row, and return the check."""
+        row = _read_row(connection, key)
         if row is not None:
-            self.record(connection, put_receipt("checks", asdict(row)))
+            self.record(connection, make_put_receipt("checks", asdict(row)))
         return row
 
     def _is_free(self, row: CheckRow, moment: float) -> bool:
-        """Whether this owner may take it over: nobody works on it, or this flow run did before."""
+        """Return whether this owner may take a check: no living owner works on it, or this flow run began it."""
         if row.flow_run == self.flow_run:
             return row.state != "promoted"
-        dead = self._others.dead({row.owner: row.until}, now=moment)
+        dead = self._others.find_dead({row.owner: row.until}, now=moment)
         return row.open and (row.until == LEFT or bool(dead) or is_gone(row.owner))
 
-    @patient
+    @retry_transaction
     def _set(self, key: str, **values: str) -> None:
         mine = update(CHECKS).where(CHECKS.c.key == key, CHECKS.c.owner == self.owner)
         with self.engine.begin() as connection:
-            until = database_time(connection) + LEASE_SECONDS
+            until = get_database_time(connection) + LEASE_SECONDS
             if connection.execute(mine.values(**values, until=until)).rowcount != 1:
-                raise OvertakenError(
+                raise CheckTakenOverError(
                     "another process has taken the check over",
                     expected="a sign of life every minute",
                     remedy="Nothing is left to do here: the other process ends the check.",
@@ -195,6 +195,6 @@ class Checks(StorePart):
                 self._record_row(connection, key)
 
 
-def _row(connection: Connection, key: str) -> CheckRow | None:
+def _read_row(connection: Connection, key: str) -> CheckRow | None:
     row = connection.execute(select(CHECKS).where(CHECKS.c.key == key).with_for_update()).one_or_none()
     return None if row is None else CheckRow(**row._mapping)

@@ -1,4 +1,4 @@
-"""Database of the response store: its address, connections, and the differences of SQLite and PostgreSQL."""
+"""Database access of the response store: address, engine, errors, and SQL for SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -43,33 +43,33 @@ def store_url() -> str:
     return named or f"sqlite:///{home_folder() / 'answers.sqlite3'}"
 
 
-def identity_of_store() -> str:
-    """Name of this process's store that no other store has: a file of the same name lies on every machine."""
+def get_store_identity() -> str:
+    """Return a globally unique name of this process's store; for a file it includes the machine."""
     url = store_url()
-    return f"{public_address(url)} on {socket.gethostname()}" if file_of(url) else public_address(url)
+    return f"{remove_password(url)} on {socket.gethostname()}" if get_store_file(url) else remove_password(url)
 
 
-def url_of(engine: Engine) -> str:
-    """Address of an engine's database, with its password."""
+def get_url(engine: Engine) -> str:
+    """Return the address of an engine's database, with its password."""
     return engine.url.render_as_string(hide_password=False)
 
 
-def public_address(url: str) -> str:
-    """Address of a store without its password; a query may hold one, too."""
-    address = _address(url)
+def remove_password(url: str) -> str:
+    """Return a store's address without passwords, also without its query."""
+    address = _parse_address(url)
     return "CONTRAPOSE_STORE" if address is None else address.set(query={}).render_as_string(hide_password=True)
 
 
-def file_of(url: str) -> Path | None:
-    """File of a SQLite store; None for another database, or one in memory."""
+def get_store_file(url: str) -> Path | None:
+    """Return the file of a SQLite store, or None for another database, or one in memory."""
     from sqlalchemy import make_url
 
     path = make_url(url).database if url.startswith("sqlite") else None
     return Path(path) if path and path != ":memory:" else None
 
 
-def _address(url: str) -> URL | None:
-    """Parsed address; None where it cannot be parsed, or the host holds what belongs to a password."""
+def _parse_address(url: str) -> URL | None:
+    """Return the parsed address, or None if it is invalid or part of a password ended up in the host."""
     from sqlalchemy import make_url
     from sqlalchemy.exc import ArgumentError
 
@@ -80,8 +80,8 @@ def _address(url: str) -> URL | None:
 
 
 def refuse_unreadable(url: str) -> None:
-    """Raise ConfigError for an address that would be parsed wrongly: its errors would show parts of the password."""
-    if _address(url) is None:
+    """Raise ConfigError for an address that is parsed wrongly, because its errors could show the password."""
+    if _parse_address(url) is None:
         raise ConfigError(
             "the address of the response store cannot be read",
             expected=ADDRESSES,
@@ -90,31 +90,31 @@ def refuse_unreadable(url: str) -> None:
         )
 
 
-def reach(url: str, *, prepare: Callable[[Engine], None] | None = None) -> Engine:
-    """Return an engine of a database as it is: nothing is created in it; `prepare` is called with it before its use.
+def open_database(url: str, *, prepare: Callable[[Engine], None] | None = None) -> Engine:
+    """Return an engine of an existing database without creating tables; `prepare` gets it before its first use.
 
-    Raises ConfigError where the database cannot be opened, or another version of Contrapose made it.
+    Raises ConfigError if the database cannot be opened, or another version of Contrapose made it.
     """
     from sqlalchemy import create_engine
 
     refuse_unreadable(url)
-    with raise_mendable(url):
-        engine = _sqlite(url) if url.startswith("sqlite") else create_engine(url, pool_pre_ping=True)
+    with raise_with_remedy(url):
+        engine = _open_sqlite(url) if url.startswith("sqlite") else create_engine(url, pool_pre_ping=True)
         if prepare is not None:
             prepare(engine)
-        difference = _difference(engine)
+        difference = _find_difference(engine)
     if difference:
         raise ConfigError(
             f"another version of Contrapose made the response store: {difference}",
             expected="the tables of this version",
             remedy="Name another one in CONTRAPOSE_STORE: the next run makes it. Nothing in this one was changed; the "
             "version that made it still reads it.",
-            where=public_address(url),
+            where=remove_password(url),
         )
     return engine
 
 
-def _sqlite(url: str) -> Engine:
+def _open_sqlite(url: str) -> Engine:
     from sqlalchemy import create_engine, event
 
     engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS}, pool_use_lifo=True)
@@ -136,8 +136,8 @@ def _sqlite(url: str) -> Engine:
     return engine
 
 
-def _difference(engine: Engine) -> str:
-    """First difference between the tables that are there and those of `schema`, in words; empty for none.
+def _find_difference(engine: Engine) -> str:
+    """Return the first difference between the database's tables and those of `schema`, or "".
 
     The columns themselves are compared: a version number would not be found in stores that were made without one.
     """
@@ -158,57 +158,57 @@ def _difference(engine: Engine) -> str:
 
 
 @contextmanager
-def raise_mendable(url: str) -> Iterator[None]:
-    """Turn what a database or its driver raises into a ConfigError with a remedy."""
+def raise_with_remedy(url: str) -> Iterator[None]:
+    """Turn errors of a database or its driver into a ConfigError with a remedy."""
     from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
     try:
         yield
     except (ArgumentError, NoSuchModuleError, SQLAlchemyError, ImportError, OSError, ValueError) as error:
         raise ConfigError(
-            f"the response store cannot be opened ({without_address(error)})",
+            f"the response store cannot be opened ({remove_address(error)})",
             expected=ADDRESSES,
             remedy="Set CONTRAPOSE_STORE to a database that can be opened, or unset it to use SQLite in the folder "
             "CONTRAPOSE_HOME.",
-            where=public_address(url),
+            where=remove_password(url),
         ) from error
 
 
-def without_address(error: Exception) -> str:
-    """Text of an error without the address, which may hold a password."""
+def remove_address(error: Exception) -> str:
+    """Return an error's text without the address, which may hold a password."""
     cause = getattr(error, "orig", None) or error
     return f"{type(cause).__name__}" if "://" in str(cause) else f"{type(cause).__name__}: {str(cause)[:160].strip()}"
 
 
 def is_damage(error: BaseException | None) -> bool:
-    """Whether an error says that the content of a SQLite file is not what SQLite wrote."""
-    return _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "no such table" in str(error)
+    """Return whether an error reports damaged content of a SQLite file."""
+    return _get_code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "no such table" in str(error)
 
 
-def is_full(error: BaseException, path: Path | None) -> bool:
-    """Whether an error of SQLite, as SQLAlchemy raised it, comes of a disk without room."""
-    if _code(error) != sqlite3.SQLITE_IOERR or path is None:
-        return _code(error) == sqlite3.SQLITE_FULL
+def is_out_of_space(error: BaseException, path: Path | None) -> bool:
+    """Return whether SQLAlchemy's error was caused by a full disk under SQLite."""
+    if _get_code(error) != sqlite3.SQLITE_IOERR or path is None:
+        return _get_code(error) == sqlite3.SQLITE_FULL
     # The log grows too, and SQLite does not say why that failed.
     return shutil.disk_usage(path.parent).free < LITTLE_ROOM
 
 
-def _code(error: BaseException | None) -> int | None:
-    """SQLite's own number of an error, without its details."""
+def _get_code(error: BaseException | None) -> int | None:
+    """Return SQLite's primary error code, or None."""
     code = getattr(getattr(error, "orig", None), "sqlite_errorcode", None)
     return None if code is None else code & 0xFF
 
 
-def insert_into(dialect: str, table: Table) -> Any:
-    """Insert statement that can say what to do on a conflict, in the form of a database."""
+def build_insert(dialect: str, table: Table) -> Any:
+    """Return the dialect's insert statement, which supports a conflict clause."""
     from sqlalchemy.dialects import postgresql, sqlite
 
     return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
 
 
-def upsert(dialect: str, table: Table, columns: Iterable[str], *, newer: bool) -> Any:
-    """Insert statement for rows with some columns; a row whose key is there already replaces that one, or is left."""
-    statement, keys = insert_into(dialect, table), [column.name for column in table.primary_key]
+def build_upsert(dialect: str, table: Table, columns: Iterable[str], *, newer: bool) -> Any:
+    """Return an insert statement for some columns; if a key exists, the new row replaces the old or is ignored."""
+    statement, keys = build_insert(dialect, table), [column.name for column in table.primary_key]
     if not newer:
         return statement.on_conflict_do_nothing(index_elements=keys)
     new = {name: statement.excluded[name] for name in columns if name not in keys}
@@ -220,14 +220,14 @@ MOST_VALUES = 30_000
 
 
 def upsert_rows(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]], *, newer: bool) -> None:
-    """Insert rows with all columns of a table as `upsert` says.
+    """Insert complete rows of a table with the conflict rule of `build_upsert`.
 
     In SQLite one statement inserts many: a thread that inserts row by row takes turns with the others at each of them.
     """
     if connection.dialect.name != "sqlite":
-        connection.execute(upsert(connection.dialect.name, table, table.c.keys(), newer=newer), rows)
+        connection.execute(build_upsert(connection.dialect.name, table, table.c.keys(), newer=newer), rows)
         return
-    statement, names = _sqlite_upsert(table, newer=newer)
+    statement, names = _build_sqlite_upsert(table, newer=newer)
     one, at_once = f"({', '.join('?' * len(names))})", MOST_VALUES // len(names)
     for start in range(0, len(rows), at_once):
         part = rows[start : start + at_once]
@@ -236,19 +236,19 @@ def upsert_rows(connection: Connection, table: Table, rows: Sequence[Mapping[str
 
 
 @cache
-def _sqlite_upsert(table: Table, *, newer: bool) -> tuple[str, Sequence[str]]:
-    """Statement for one row, and the columns in the order of its values."""
+def _build_sqlite_upsert(table: Table, *, newer: bool) -> tuple[str, Sequence[str]]:
+    """Return the statement for one row, and the columns in the order of its values."""
     from sqlalchemy.dialects import sqlite
 
     # SQLite copies each page before it changes it, to take back one statement and not the transaction: it never must.
-    statement = upsert("sqlite", table, table.c.keys(), newer=newer).prefix_with("OR FAIL", dialect="sqlite")
+    statement = build_upsert("sqlite", table, table.c.keys(), newer=newer).prefix_with("OR FAIL", dialect="sqlite")
     compiled = statement.compile(dialect=sqlite.dialect(), column_keys=table.c.keys())
     return str(compiled), compiled.positiontup
 
 
 @cache
 def keys_subquery(dialect: str) -> Select[tuple[str]]:
-    """Keys as rows of a query: however many they are, they travel as one value (`sent`), and the statement stays."""
+    """Return a subquery of keys that are sent as one value (`sent`): one statement fits any number of keys."""
     from sqlalchemy import ARRAY, Text, bindparam, func, select
 
     if dialect == "postgresql":
@@ -256,6 +256,6 @@ def keys_subquery(dialect: str) -> Select[tuple[str]]:
     return select(func.json_each(bindparam("sent", type_=Text)).table_valued("value").c.value)
 
 
-def keys_parameter(dialect: str, keys: Iterable[str]) -> dict[str, object]:
-    """Parameters with which a statement with `keys_subquery` is executed."""
+def pack_keys(dialect: str, keys: Iterable[str]) -> dict[str, object]:
+    """Return the parameters for executing a statement with `keys_subquery`."""
     return {"sent": list(keys) if dialect == "postgresql" else json.dumps(list(keys))}

@@ -1,4 +1,4 @@
-"""Findings of a run that later runs on the same store use: forms and looks.
+"""Tables of forms and looks: what a run found out and later runs on the same store reuse.
 
 A form says how a model's endpoint must be asked; the run that finds it out first settles it for all. A look says on
 which cases a question about a model was left open, so that a later run with more of them counts it.
@@ -15,8 +15,8 @@ from typing import NamedTuple
 from sqlalchemy import select
 
 from contrapose.tasks.store.base import StorePart
-from contrapose.tasks.store.engine import upsert
-from contrapose.tasks.store.replay import put_receipt
+from contrapose.tasks.store.engine import build_upsert
+from contrapose.tasks.store.replay import make_put_receipt
 from contrapose.tasks.store.schema import FORMS, LOOKS
 
 KEPT = 256
@@ -28,26 +28,26 @@ SETTLED = "settled"
 
 
 class FormTable(StorePart):
-    """Forms in a database."""
+    """The forms in a database: how a model's endpoint must be asked."""
 
     def find(self, key: str, *, run: str | None = None) -> str | None:
-        """Return a form; with `run`, only if that run found it out itself."""
+        """Return a form; with `run`, only if this run found it."""
         own = [] if run is None else [FORMS.c.run == run]
         rows = self.fetch(select(FORMS.c.form).where(FORMS.c.key == key, *own))
         return str(rows[0].form) if rows else None
 
     def note(self, key: str, form: str, *, model: str, run: str, again: bool) -> None:
-        """Keep a form of letters, or settings that the endpoint needs, as JSON, that a run found out.
+        """Store a form that a run found: how letters are requested, or settings the endpoint needs, as JSON.
 
         `again`: it replaces what was found before; otherwise that stays.
         """
         row = {"key": key, "model": model, "form": form, "run": run, "stored": time.time()}
-        statement = upsert(self.dialect, FORMS, row, newer=again).values(**row)
-        self.execute(statement, put_receipt("forms", row, newer=again))
+        statement = build_upsert(self.dialect, FORMS, row, newer=again).values(**row)
+        self.execute(statement, make_put_receipt("forms", row, newer=again))
 
 
-class Settled(NamedTuple):
-    """What runs that are asked side by side have found out together."""
+class JointStop(NamedTuple):
+    """When the tests of runs that share their questions stop together."""
 
     looks: Mapping[str, int]
     """For each test, after which look all of them stop."""
@@ -56,27 +56,27 @@ class Settled(NamedTuple):
 
 
 class LookTable(StorePart):
-    """Looks in a database."""
+    """The looks in a database: on how many cases a question was left open."""
 
     def note(self, key: str, hashes: Collection[str], *, run: str) -> None:
-        """Keep that cases with these hashes left a question open; a run that goes on replaces what it had judged."""
+        """Store a look that left a question open on cases with these hashes; a resumed run replaces its own look."""
         self._put({"key": key, "run": run, "cases": len(hashes), "sketch": json.dumps(nsmallest(KEPT, hashes))})
 
     def settle(self, run: str, looks: Mapping[str, int], *, beside: Sequence[str]) -> None:
-        """Keep after which look each test of a run stops, as runs that are asked side by side have agreed."""
+        """Store after which look each test of a run stops, as agreed with the runs `beside`."""
         sketch = json.dumps({"looks": dict(looks), "runs": list(beside)})
         self._put({"key": SETTLED, "run": run, "cases": 0, "sketch": sketch})
 
     def _put(self, row: Mapping[str, object]) -> None:
-        self.execute(upsert(self.dialect, LOOKS, row, newer=True).values(**row), put_receipt("looks", row))
+        self.execute(build_upsert(self.dialect, LOOKS, row, newer=True).values(**row), make_put_receipt("looks", row))
 
-    def find_settled(self, run: str) -> Settled | None:
-        """Return when the tests of a run stop; None for a run that stops by itself."""
+    def find_settled(self, run: str) -> JointStop | None:
+        """Return after which look the tests of a run stop, or None for a run that stops on its own."""
         rows = self.fetch(select(LOOKS.c.sketch).where(LOOKS.c.key == SETTLED, LOOKS.c.run == run))
-        return Settled(**json.loads(rows[0].sketch)) if rows else None
+        return JointStop(**json.loads(rows[0].sketch)) if rows else None
 
     def earlier_looks(self, key: str, hashes: Collection[str], *, run: str) -> tuple[int, ...]:
-        """Numbers of cases, ascending, on which other runs left the question open: fewer, and mostly among these."""
+        """Return ascending case counts of other runs' open looks: fewer cases, mostly among these."""
         wanted = select(LOOKS.c.cases, LOOKS.c.sketch).where(LOOKS.c.key == key, LOOKS.c.run != run)
         own, counts = set(hashes), set()
         for row in self.fetch(wanted.where(LOOKS.c.cases < len(hashes))):

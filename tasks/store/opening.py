@@ -21,9 +21,9 @@ from sqlalchemy.pool import NullPool
 from contrapose.tasks.core.damage import put_in_place, sync, warn
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.home import home_folder
-from contrapose.tasks.store.engine import file_of, is_damage, public_address, raise_mendable, reach
+from contrapose.tasks.store.engine import get_store_file, is_damage, open_database, raise_with_remedy, remove_password
 from contrapose.tasks.store.receipts import Receipts
-from contrapose.tasks.store.replay import add, catch_up, read_noted_bytes, write_anew
+from contrapose.tasks.store.replay import add_receipts, apply_missing_receipts, read_noted_bytes, rewrite_receipts
 from contrapose.tasks.store.schema import ANSWERS, METADATA, RUNS
 
 LOCK_SECONDS = 600
@@ -37,16 +37,16 @@ LOGS = ("-wal", "-shm", "-journal")
 def connect(url: str) -> Engine:
     """Return an engine of a store, with its tables and all that its receipts hold.
 
-    Raises ConfigError where the database cannot be opened, or another version of Contrapose made it.
+    Raises ConfigError if the database cannot be opened, or another version of Contrapose made it.
     """
-    path = file_of(url)
+    path = get_store_file(url)
     if path is not None and _is_empty(path):
         rebuild_damaged(path, url)
     try:
         engine = _open(url, path)
     except ConfigError as error:
         # A file that was never a store is left as it is.
-        is_store = path is not None and (path.suffix in (".sqlite3", ".sqlite", ".db") or folder_of(path).is_dir())
+        is_store = path is not None and (path.suffix in (".sqlite3", ".sqlite", ".db") or locate_folder(path).is_dir())
         if path is None or not is_store or not is_damage(error.__cause__):
             raise
         rebuild_damaged(path, url)
@@ -57,8 +57,8 @@ def connect(url: str) -> Engine:
 
 
 def _open(url: str, path: Path | None) -> Engine:
-    engine = reach(url, prepare=None if path is None else partial(_watch, path=path, url=url))
-    with raise_mendable(url):
+    engine = open_database(url, prepare=None if path is None else partial(_watch, path=path, url=url))
+    with raise_with_remedy(url):
         if path is not None:
             _keep_log(path)
         try:
@@ -66,19 +66,19 @@ def _open(url: str, path: Path | None) -> Engine:
         except (IntegrityError, OperationalError, ProgrammingError):
             # Another process was creating the same tables at this moment; a second look finds them.
             METADATA.create_all(engine)
-        receipts = receipts_of(url)
+        receipts = open_receipts(url)
         event.listen(engine, "engine_disposed", lambda _: receipts.close())
         if path is not None and not _has_receipts(engine, receipts):
-            with file_lock(path):
+            with lock_file(path):
                 if not _has_receipts(engine, receipts):
-                    answers = write_anew(engine, receipts)
+                    answers = rewrite_receipts(engine, receipts)
                     warn(f"receipts of the {answers:,} answers in the response store were written: {receipts.folder}")
-        catch_up(engine, receipts)
+        apply_missing_receipts(engine, receipts)
     return engine
 
 
 def _has_receipts(engine: Engine, receipts: Receipts) -> bool:
-    """Whether all files of receipts that a database notes are there; an empty one needs none."""
+    """Return whether all receipt files that the database lists exist; an empty database needs none."""
     with engine.execution_options(reading=True).connect() as connection:
         if names := set(read_noted_bytes(connection)):
             return names <= {file.name for file in receipts.files()}
@@ -86,25 +86,25 @@ def _has_receipts(engine: Engine, receipts: Receipts) -> bool:
 
 
 @cache
-def receipts_of(url: str) -> Receipts:
-    """Receipts of a database; those of a server are written only where it does not take the answers."""
-    path = file_of(url)
-    name = hashlib.sha256(public_address(url).encode()).hexdigest()[:12]
-    return Receipts(folder_of(path) if path is not None else home_folder() / f"{name}.receipts")
+def open_receipts(url: str) -> Receipts:
+    """Return the receipts of a database; those of a server are written only while it is down."""
+    path = get_store_file(url)
+    name = hashlib.sha256(remove_password(url).encode()).hexdigest()[:12]
+    return Receipts(locate_folder(path) if path is not None else home_folder() / f"{name}.receipts")
 
 
-def folder_of(path: Path) -> Path:
-    """Folder of a SQLite file's receipts."""
+def locate_folder(path: Path) -> Path:
+    """Return the folder of a SQLite file's receipts."""
     return path.with_name(f"{path.name.removesuffix('.sqlite3')}.receipts")
 
 
 def _is_empty(path: Path) -> bool:
-    """Whether a store was cut to nothing; SQLite would take it for a new one."""
+    """Return whether a store file was truncated to nothing; SQLite would treat it as a new one."""
     return path.is_file() and path.stat().st_size == 0
 
 
 def find_damage(path: Path) -> str:
-    """What SQLite reports of a file after looking at all of it; empty where it is in order, or others keep it busy."""
+    """Return the damage that SQLite finds in the complete file, or "" if it is intact or locked."""
     if _is_empty(path):
         return "it is empty"
     try:
@@ -118,19 +118,19 @@ def find_damage(path: Path) -> str:
 
 
 @cache
-def examine(url: str) -> None:
-    """Have SQLite look at all of a file before a run relies on what it does not find there, and heal it if need be."""
-    path = file_of(url)
+def check_database(url: str) -> None:
+    """Check the complete SQLite file before a run, and repair it if it is damaged."""
+    path = get_store_file(url)
     if path is not None and path.is_file() and path.stat().st_size <= EXAMINED_UP_TO and find_damage(path):
         rebuild_damaged(path, url)
 
 
 def rebuild_damaged(path: Path, url: str, *, anyway: bool = False) -> None:
-    """Put a damaged store aside, make it anew from its receipts and report it, or raise ConfigError.
+    """Move a damaged store aside, rebuild it from its receipts and report this, or raise ConfigError.
 
-    `anyway`: even where SQLite finds nothing wrong with the file.
+    `anyway`: even if SQLite finds no damage.
     """
-    with raise_mendable(url), file_lock(path):
+    with raise_with_remedy(url), lock_file(path):
         if path.exists() and not anyway and not find_damage(path):
             return
         moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
@@ -139,7 +139,7 @@ def rebuild_damaged(path: Path, url: str, *, anyway: bool = False) -> None:
         for end in ("", *LOGS):
             with suppress(FileNotFoundError):
                 path.with_name(path.name + end).replace(aside.with_name(aside.name + end))
-        had_receipts = folder_of(path).is_dir()
+        had_receipts = locate_folder(path).is_dir()
         answers, lost = _build(path)
     bad = f"; {lost} receipts are damaged, and what they held is asked again when it is needed" if lost else ""
     made = f"it was rebuilt from its receipts, with {answers:,} answers{bad}"
@@ -149,8 +149,8 @@ def rebuild_damaged(path: Path, url: str, *, anyway: bool = False) -> None:
 
 
 def rebuild_missing(path: Path) -> None:
-    """Make a store with all that its receipts hold, or raise OSError; one that is there stays."""
-    with file_lock(path):
+    """Rebuild a missing store file from its receipts, or raise OSError; an existing file stays."""
+    with lock_file(path):
         if path.exists():
             return
         for end in LOGS:
@@ -163,8 +163,8 @@ def rebuild_missing(path: Path) -> None:
 
 
 def _build(path: Path) -> tuple[int, int]:
-    """Build a file from the receipts and put it in place; return how many answers it has, and damaged receipts."""
-    receipts = Receipts(folder_of(path))
+    """Build a store file from the receipts; return the numbers of its answers and of damaged receipts."""
+    receipts = Receipts(locate_folder(path))
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as work:
         part = Path(work) / path.name
         engine = create_engine(URL.create("sqlite", database=str(part)), poolclass=NullPool)
@@ -173,7 +173,7 @@ def _build(path: Path) -> tuple[int, int]:
             # The driver begins none by itself before a table is made.
             connection.exec_driver_sql("BEGIN")
             METADATA.create_all(connection, checkfirst=False)
-            damaged = add(connection, dict.fromkeys(receipts.files(), 0))["damaged"]
+            damaged = add_receipts(connection, dict.fromkeys(receipts.files(), 0))["damaged"]
             answers = int(connection.execute(select(func.count()).select_from(ANSWERS)).scalar_one())
         _keep_log(part)
         part.chmod(0o600)
@@ -184,34 +184,34 @@ def _build(path: Path) -> tuple[int, int]:
 
 
 def _keep_log(path: Path) -> None:
-    """Have SQLite keep a log, so that others read while one process writes; the file itself holds this setting."""
+    """Switch the file to SQLite's write-ahead log, so that others can read while one process writes."""
     # A copy that another tool made has lost it. Where others use the file at this moment, a later opening sets it.
     with closing(sqlite3.connect(path)) as plain, suppress(sqlite3.OperationalError):
         plain.execute("PRAGMA journal_mode=WAL")
 
 
 def _watch(engine: Engine, path: Path, url: str) -> None:
-    """Check at each use of a connection that the file at an engine's path is still the one that it was opened on."""
+    """Check at each use of a connection that its file was not deleted or replaced."""
     _make_if_missing(engine, path)
 
     @event.listens_for(engine, "connect")
     def remember(_: object, record: Any) -> None:
-        record.info["file"] = _identity(path)
+        record.info["file"] = _identify_file(path)
 
     @event.listens_for(engine, "checkout")
     def compare(connection: Any, record: Any, _: object) -> None:
-        if record.info["file"] == _identity(path) is not None:
+        if record.info["file"] == _identify_file(path) is not None:
             return
         if _is_empty(path):
             rebuild_damaged(path, url)
-        plain = reach(url, prepare=partial(_make_if_missing, path=path))
-        catch_up(plain, receipts_of(url))
+        plain = open_database(url, prepare=partial(_make_if_missing, path=path))
+        apply_missing_receipts(plain, open_receipts(url))
         plain.dispose()
         raise DisconnectionError("the file of the response store is another one now")
 
 
 def _make_if_missing(engine: Engine, path: Path) -> None:
-    """Have an engine make the file before it connects; SQLite itself would make an empty one."""
+    """Let an engine rebuild a missing file before it connects, because SQLite would create an empty one."""
 
     @event.listens_for(engine, "do_connect")
     def make_file(*_: object) -> None:
@@ -219,8 +219,8 @@ def _make_if_missing(engine: Engine, path: Path) -> None:
             rebuild_missing(path)
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
-    """Device and number of the file at a path; None where there is none, or an empty one."""
+def _identify_file(path: Path) -> tuple[int, int] | None:
+    """Return device and inode number of a file, or None if it is missing or empty."""
     with suppress(OSError):
         status = os.stat(path)
         return (status.st_dev, status.st_ino) if status.st_size else None
@@ -228,8 +228,8 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 @contextmanager
-def file_lock(path: Path) -> Iterator[None]:
-    """Let one process, and one thread of it, work on a store's file at a time."""
+def lock_file(path: Path) -> Iterator[None]:
+    """Allow only one thread of one process at a time to work on a store's file."""
     from filelock import FileLock
 
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

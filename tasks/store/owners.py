@@ -1,4 +1,4 @@
-"""Owners: the processes that work on the store, and how others detect that one of them is dead."""
+"""Owners are processes that work on the store; this module names them and detects dead ones."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ knows that others could not give a sign either."""
 
 def new_owner() -> str:
     """Return `<machine>:<process>:<a random part>`, which no other owner has."""
-    return f"{_machine()}:{os.getpid()}:{uuid4().hex[:12]}"
+    return f"{_get_machine()}:{os.getpid()}:{uuid4().hex[:12]}"
 
 
 def is_gone(owner: str) -> bool:
-    """Whether an owner is a process of this machine that has ended."""
+    """Return whether an owner is a process of this machine that has ended."""
     machine, process, _ = owner.rsplit(":", 2)
-    if os.name != "posix" or machine != _machine() or is_here(owner):
+    if os.name != "posix" or machine != _get_machine() or is_of_this_process(owner):
         return False
     try:
         os.kill(int(process), 0)
@@ -38,29 +38,29 @@ def is_gone(owner: str) -> bool:
     return False
 
 
-def is_here(owner: str) -> bool:
-    """Whether an owner is, or was, part of this very process."""
+def is_of_this_process(owner: str) -> bool:
+    """Return whether an owner belongs to this process."""
     machine, process, _ = owner.rsplit(":", 2)
-    return machine == _machine() and int(process) == os.getpid()
+    return machine == _get_machine() and int(process) == os.getpid()
 
 
-def _machine() -> str:
-    """Host name and process namespace: containers may share the one, and have process numbers of their own."""
+def _get_machine() -> str:
+    """Return host name and process namespace, because containers may share a host name."""
     namespace = ""
     with suppress(OSError):
         namespace = "".join(filter(str.isdigit, os.readlink("/proc/self/ns/pid")))
     return f"{socket.gethostname()}/{namespace}"
 
 
-def database_time(connection: Connection) -> float:
-    """Unix time of the database's clock: the clocks of two machines differ."""
+def get_database_time(connection: Connection) -> float:
+    """Return the Unix time of the database's clock, because the clocks of machines differ."""
     if connection.dialect.name != "postgresql":
         return time.time()
     return float(connection.execute(text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one())
 
 
-class Silence:
-    """The signs of life of other owners, as one process sees them.
+class OwnerWatch:
+    """A process's memory of other owners' signs of life, to find dead owners.
 
     A sign is the Unix time until which an owner should be taken for alive; the owner moves it as long as it lives.
     Where the clock has passed it, or is further behind it than a lease reaches (it was set back), an owner is dead if
@@ -72,8 +72,8 @@ class Silence:
         self._looked = time.monotonic()
         self._seen: dict[str, tuple[float, float]] = {}
 
-    def dead(self, signs: Mapping[str, float], *, now: float) -> set[str]:
-        """Owners that are taken for dead after one more look at their signs (Unix time, by owner)."""
+    def find_dead(self, signs: Mapping[str, float], *, now: float) -> set[str]:
+        """Return the owners that count as dead, given their latest signs (Unix time, by owner)."""
         looked, self._looked = self._looked, time.monotonic()
         passed = min(self._looked - looked, GLANCE_SECONDS)
         seen = self._seen
@@ -86,8 +86,8 @@ class Silence:
 
 
 @contextmanager
-def pulse(beat: Callable[[], None], *, every: float) -> Iterator[None]:
-    """Call `beat` every so many seconds until the work inside has ended.
+def send_beats(beat: Callable[[], None], *, every: float) -> Iterator[None]:
+    """Call `beat` at an interval in seconds until the work inside has ended.
 
     A beat that fails is left out: the work's own writes show whether the store can be used. One that takes long, since
     the database is away, may end after the work.

@@ -1,4 +1,4 @@
-"""Receipts: plain files next to a SQLite store, with one line for each change that must not be lost.
+"""Write and read receipts: plain files next to a SQLite store, with one line for each change that must not be lost.
 
 A change is appended to the file of its process before the database commits it. So the database is only an index of the
 receipts and can be made anew from them. A line is a JSON object that ends with the CRC-32 of what is before it; a file
@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from contrapose.tasks.core.damage import is_disk_full, private_folder, sync
-from contrapose.tasks.store.owners import is_gone, is_here, new_owner
+from contrapose.tasks.store.owners import is_gone, is_of_this_process, new_owner
 
 ROTATED_AT = 64_000_000
 """Bytes at which a file is closed and the next one begun."""
@@ -38,8 +38,8 @@ JOINED = re.compile(rb'"crc": ?"[0-9a-f]{8}"\}(.)(?=\{"at")', re.DOTALL)
 """End of a receipt that another one follows, with a byte between them that is no end of a line any more."""
 
 
-class Written(NamedTuple):
-    """Where some receipts are."""
+class WrittenReceipts(NamedTuple):
+    """File and byte range of written receipts."""
 
     file: str
     """Name of the file."""
@@ -50,7 +50,7 @@ class Written(NamedTuple):
 
 
 class Receipt(NamedTuple):
-    """A line that was read."""
+    """A receipt line that was read."""
 
     end: int
     """Offset after it."""
@@ -64,7 +64,7 @@ class Receipts:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.is_full = False
-        """Whether the disk had no more room, and the reserve is used up."""
+        """Return whether the disk had no more room, and the reserve is used up."""
         self._lock = Lock()
         self._path: Path | None = None
         self._handle = self._process = -1
@@ -72,12 +72,12 @@ class Receipts:
         self._synced = 0.0
         self._hash = hashlib.sha256()
 
-    def append(self, contents: Sequence[Mapping[str, Any]]) -> Written:
-        """Append receipts; raise OSError where not even the reserve has room, and none of them is there."""
+    def append(self, contents: Sequence[Mapping[str, Any]]) -> WrittenReceipts:
+        """Append receipts, all or none; raise OSError if the disk is full and the reserve is used up."""
         data = b"".join(map(to_line, contents))
         with self._lock:
             path = self._open()
-            written = Written(path.name, self._size, self._size + len(data))
+            written = WrittenReceipts(path.name, self._size, self._size + len(data))
             self._write(data, len(contents))
             if self._size > ROTATED_AT:
                 self._close()
@@ -87,32 +87,32 @@ class Receipts:
         return written
 
     def close(self) -> None:
-        """End the file of this process; a later receipt begins another one."""
+        """Close the file of this process; a later receipt begins a new one."""
         with self._lock, suppress(OSError):
             if self._process == os.getpid():
                 self._close()
 
     def files(self) -> list[Path]:
-        """All files, in the order in which they were begun."""
+        """Return all files, oldest first."""
         return sorted(self.folder.glob("*.jsonl"))
 
     def is_being_written(self, path: Path) -> bool:
-        """Whether a file may still grow: it has no end, and its process may live."""
-        first = next(read(path), None)
+        """Return whether a file may still grow, because it has no end line and its process may be alive."""
+        first = next(read_receipts(path), None)
         owner = str((first.content or {}).get("owner", "")) if first else ""
         if owner.count(":") < 2 or is_gone(owner) or _is_ended(path):
             return False
-        return not is_here(owner) or path == self._path
+        return not is_of_this_process(owner) or path == self._path
 
     def tidy(self) -> None:
-        """Remove the reserves of processes that were killed."""
+        """Remove the reserve files of killed processes."""
         for reserve in self.folder.glob("*.reserve"):
             path = reserve.with_suffix(".jsonl")
             if path != self._path and not (path.exists() and self.is_being_written(path)):
                 reserve.unlink(missing_ok=True)
 
     def _open(self) -> Path:
-        """File of this process, begun if need be; one that was deleted meanwhile is written again."""
+        """Return the open file of this process; create it if it is missing or was deleted."""
         if self._path is None or self._process != os.getpid():
             return self._begin()
         with suppress(FileNotFoundError):
@@ -183,16 +183,16 @@ def to_line(content: Mapping[str, Any]) -> bytes:
     return b'%b,"crc":"%08x"}\n' % (body, zlib.crc32(body))
 
 
-def read(path: Path, start: int = 0, end: int | None = None) -> Iterator[Receipt]:
-    """Yield receipts of a file between two offsets without an unfinished line; one of a damaged end holds two."""
-    for line in _lines_of(path, start, end):
+def read_receipts(path: Path, start: int = 0, end: int | None = None) -> Iterator[Receipt]:
+    """Yield the receipts of a file between two offsets, without an unfinished last line."""
+    for line in _read_lines(path, start, end):
         start += len(line) + 1
         joint = JOINED.search(line)
         parts = (line,) if joint is None else (line[: joint.start(1)], line[joint.end(1) :])
         yield from (Receipt(start, _parse(part)) for part in parts)
 
 
-def _lines_of(path: Path, start: int, end: int | None = None) -> Iterator[bytes]:
+def _read_lines(path: Path, start: int, end: int | None = None) -> Iterator[bytes]:
     """Yield the ended lines of a file; it is open only while a block is read."""
     rest = b""
     while True:
@@ -209,7 +209,7 @@ def _lines_of(path: Path, start: int, end: int | None = None) -> Iterator[bytes]
 
 
 def _parse(line: bytes) -> Mapping[str, Any] | None:
-    """Content of a line; None for a damaged one."""
+    """Return the content of a line, or None if it is damaged."""
     end = CHECKSUM.search(line)
     if end is None or int(end[1], 16) != zlib.crc32(body := line[: end.start()]):
         return None
@@ -220,7 +220,7 @@ def _parse(line: bytes) -> Mapping[str, Any] | None:
 
 
 def _is_ended(path: Path) -> bool:
-    """Whether a file was closed by its process."""
+    """Return whether a file was closed by its process."""
     with suppress(OSError), path.open("rb") as file:
         file.seek(max(path.stat().st_size - 300, 0))
         last = _parse(file.read().rstrip(b"\n").rpartition(b"\n")[2])
@@ -228,10 +228,10 @@ def _is_ended(path: Path) -> bool:
     return False
 
 
-def damaged_lines(path: Path) -> list[int]:
-    """Numbers, from 1 on, of the damaged lines of a file; 0 where lines are missing."""
+def list_damaged_lines(path: Path) -> list[int]:
+    """Return the numbers of a file's damaged lines, from 1; 0 means that lines are missing."""
     hashed, damaged = hashlib.sha256(), []
-    for number, line in enumerate(_lines_of(path, 0), 1):
+    for number, line in enumerate(_read_lines(path, 0), 1):
         content = _parse(line)
         if content is None:
             damaged.append(number)

@@ -1,4 +1,4 @@
-"""Runs: what each was asked for, what it spent, and whether it finished."""
+"""Tables of runs and calls: the configuration, state and spending of each run."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from sqlalchemy import ColumnElement, case, select, update
 from contrapose.tasks.config.prices import Price
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Call, Calls, Usage
-from contrapose.tasks.store.base import StorePart, patient
-from contrapose.tasks.store.engine import insert_into
-from contrapose.tasks.store.owners import is_gone, is_here, new_owner, pulse
-from contrapose.tasks.store.replay import change_receipt, put_receipt
+from contrapose.tasks.store.base import StorePart, retry_transaction
+from contrapose.tasks.store.engine import build_insert
+from contrapose.tasks.store.owners import is_gone, is_of_this_process, new_owner, send_beats
+from contrapose.tasks.store.replay import make_change_receipt, make_put_receipt
 from contrapose.tasks.store.schema import ANSWERS, READINGS, RUNS, SPENT
 
 State = Literal["running", "incomplete", "finished", "superseded"]
@@ -33,8 +33,8 @@ SHARES = (0.5, 0.95, 0.99)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
-    """What a run has spent, or its reader, whose part is among that of the run."""
+class RunSpending:
+    """Spending of a run, or of its reader model, which is part of the run's."""
 
     answers: int = 0
     """Answers that were asked for, beside those found in the store."""
@@ -47,13 +47,13 @@ class Taken:
 
     @property
     def spent(self) -> Usage:
-        """What counts against the budget of the run."""
+        """Return the usage that counts against the run's budget."""
         return Usage(calls=self.requests, prompt_tokens=self.prompt_tokens, completion_tokens=self.completion_tokens)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunRow(Taken):
-    """A run as the store knows it, with what it has spent in all."""
+class RunRow(RunSpending):
+    """A stored run with its total spending."""
 
     id: str
     state: State
@@ -69,22 +69,22 @@ class RunRow(Taken):
     """Unix time of the last sign of life."""
     hits: int
     """Answers that it found in the store."""
-    reading: Taken = Taken()
+    reading: RunSpending = RunSpending()
     """What its reader has spent."""
 
 
-class GoingOnError(ConfigError):
+class RunInProgressError(ConfigError):
     """Another process is working on the run."""
 
 
 class Runs(StorePart):
     """The runs in a database."""
 
-    @patient
+    @retry_transaction
     def begin(self, name: str, *, config: str, folder: str) -> str:
-        """Note that a run begins; return its id: the name, with a number where that is taken."""
+        """Store a new run; return its id, which is the name, with a number if the name is taken."""
         now = time.time()
-        statement = insert_into(self.dialect, RUNS).on_conflict_do_nothing(index_elements=["id"]).returning(RUNS.c.id)
+        statement = build_insert(self.dialect, RUNS).on_conflict_do_nothing(index_elements=["id"]).returning(RUNS.c.id)
         row = {
             "state": "running",
             "config": config,
@@ -97,15 +97,15 @@ class Runs(StorePart):
             chosen = name if number == 1 else f"{name}-{number}"
             with self.engine.begin() as connection:
                 if connection.execute(statement, {"id": chosen, **row}).first() is not None:
-                    self.record(connection, put_receipt("runs", {"id": chosen, **row}))
+                    self.record(connection, make_put_receipt("runs", {"id": chosen, **row}))
                     return chosen
         raise RuntimeError(f"a thousand runs are called {name}")
 
-    @patient
+    @retry_transaction
     def resume(self, run: str, *, retried: bool = False) -> None:
-        """Note that a run goes on, in this process; `retried`: its owner here is an attempt that has ended.
+        """Store that this process resumes a run; `retried`: its owner here is an earlier attempt that has ended.
 
-        Raises GoingOnError where another process is working on it, or ConfigError where no such run is unfinished.
+        Raises GoingOnError if another process is working on it, or ConfigError where no such run is unfinished.
         """
         with self.engine.begin() as connection:
             row = connection.execute(select(RUNS).where(RUNS.c.id == run).with_for_update()).one_or_none()
@@ -116,9 +116,9 @@ class Runs(StorePart):
                     remedy="List unfinished runs with `contrapose resume`, or start a new run: answers are cached.",
                     where=run,
                 )
-            over = is_gone(row.owner) or (retried and is_here(row.owner))
+            over = is_gone(row.owner) or (retried and is_of_this_process(row.owner))
             if row.state == "running" and row.seen > time.time() - ALIVE_SECONDS and not over:
-                raise GoingOnError(
+                raise RunInProgressError(
                     "the run is going on in another process",
                     expected="a run that has ended",
                     remedy=f"Wait for it, or end it; after {ALIVE_SECONDS:.0f} s of silence it counts as ended.",
@@ -127,20 +127,19 @@ class Runs(StorePart):
             # It will find what it had asked for itself, which it has counted as answers.
             values = {"state": "running", "seen": time.time(), "hits": -row.answers, "owner": new_owner()}
             connection.execute(update(RUNS).where(RUNS.c.id == run).values(**values))
-            self.record(connection, change_receipt("runs", "id", [run], **values))
+            self.record(connection, make_change_receipt("runs", "id", [run], **values))
 
     def take_over(self, run: str) -> bool:
-        """Note that a run that is tried again goes on, in this process, once the earlier attempt has ended.
+        """Take over a run that Prefect retries, once the earlier attempt has ended.
 
-        Returns False where that attempt has brought it to its end meanwhile. Raises GoingOnError where it still works
-        on it.
+        Returns False if that attempt has finished the run. Raises RunInProgressError if it still works on it.
         """
         end = time.monotonic() + ALIVE_SECONDS + LOOK_SECONDS
         while True:
             try:
                 self.resume(run, retried=True)
                 return True
-            except GoingOnError:
+            except RunInProgressError:
                 if time.monotonic() > end:
                     raise
             except ConfigError:
@@ -148,17 +147,17 @@ class Runs(StorePart):
             time.sleep(LOOK_SECONDS)
 
     @contextmanager
-    def alive(self, run: str) -> Iterator[None]:
-        """Give signs of life of a run meanwhile, as long as it is this process's."""
+    def keep_alive(self, run: str) -> Iterator[None]:
+        """Mark a run as alive during the work inside, as long as this process owns it."""
         own = (RUNS.c.id == run, RUNS.c.owner == self._owner(run), RUNS.c.state == "running")
-        with pulse(lambda: self.execute(update(RUNS).where(*own).values(seen=time.time())), every=PULSE_SECONDS):
+        with send_beats(lambda: self.execute(update(RUNS).where(*own).values(seen=time.time())), every=PULSE_SECONDS):
             yield
 
     def confirm(self, run: str) -> None:
-        """Raise GoingOnError where another process has taken a run over, before what this one found is published."""
+        """Raise GoingOnError if another process has taken a run over, before what this one found is published."""
         owner = self._owner(run)
-        if owner and not is_here(owner):
-            raise GoingOnError(
+        if owner and not is_of_this_process(owner):
+            raise RunInProgressError(
                 "another process has taken the run over",
                 expected=f"a sign of life every {ALIVE_SECONDS:.0f} s",
                 remedy="Nothing is left to do here: the other process publishes the run.",
@@ -166,21 +165,21 @@ class Runs(StorePart):
             )
 
     def _owner(self, run: str) -> str:
-        """Owner of a run; empty where the store does not know it any more."""
+        """Return the owner of a run, or "" if the run is no longer stored."""
         rows = self.fetch(select(RUNS.c.owner).where(RUNS.c.id == run))
         return str(rows[0].owner) if rows else ""
 
-    @patient
+    @retry_transaction
     def add_hits(self, run: str, count: int) -> None:
-        """Add answers that a run found in the store."""
+        """Add to a run's count of answers found in the store."""
         counted = update(RUNS).where(RUNS.c.id == run).values(hits=RUNS.c.hits + count, seen=time.time())
         with self.engine.begin() as connection:
             hits = connection.execute(counted.returning(RUNS.c.hits)).scalar()
-            self.record(connection, change_receipt("runs", "id", [run], hits=hits))
+            self.record(connection, make_change_receipt("runs", "id", [run], hits=hits))
 
-    @patient
+    @retry_transaction
     def end(self, run: str, state: State) -> None:
-        """Note that a run came to its end; older unfinished ones that asked for the same are superseded."""
+        """Store a run's final state; older unfinished runs of the same configuration become superseded."""
         values = {"state": state, "seen": time.time()}
         same = (
             RUNS.c.config == select(RUNS.c.config).where(RUNS.c.id == run).scalar_subquery(),
@@ -191,16 +190,16 @@ class Runs(StorePart):
         with self.engine.begin() as connection:
             connection.execute(update(RUNS).where(RUNS.c.id == run).values(**values))
             ids = connection.execute(superseded).scalars().all() if state == "finished" else []
-            others = [change_receipt("runs", "id", ids, state="superseded")] if ids else []
-            self.record(connection, change_receipt("runs", "id", [run], **values), *others)
+            others = [make_change_receipt("runs", "id", ids, state="superseded")] if ids else []
+            self.record(connection, make_change_receipt("runs", "id", [run], **values), *others)
 
     def get(self, run: str) -> RunRow | None:
-        """Return a run; None where there is no such run."""
+        """Return a run, or None if there is no such run."""
         rows = self.fetch(select(RUNS).where(RUNS.c.id == run))
         return RunRow(**rows[0]._mapping, reading=self.read(run)) if rows else None
 
     def latency(self, run: str) -> dict[float, float]:
-        """Nearest-rank percentiles of the latencies of a run's answers, in seconds; empty where none is known."""
+        """Return nearest-rank percentiles of a run's answer latencies in seconds; empty if none is known."""
         import numpy as np
 
         own = select(ANSWERS.c.seconds).where(ANSWERS.c.run == run, ANSWERS.c.seconds > 0)
@@ -209,22 +208,22 @@ class Runs(StorePart):
         return {share: float(seconds[max(math.ceil(share * len(seconds)), 1) - 1]) for share in SHARES if len(seconds)}
 
     def latest(self, most: int) -> list[tuple[str, str]]:
-        """Return ids and configurations of the runs that were seen last, the latest first."""
+        """Return ids and configurations of the most recently active runs, latest first."""
         wanted = select(RUNS.c.id, RUNS.c.config).order_by(RUNS.c.seen.desc()).limit(most)
         return [(row.id, row.config) for row in self.fetch(wanted)]
 
     def usage(self, run: str) -> Usage:
-        """Return what a run has spent so far; nothing where there is no such run."""
+        """Return the usage of a run so far; zero if there is no such run."""
         row = self.get(run)
         return Usage() if row is None else row.spent
 
-    def read(self, run: str) -> Taken:
-        """Return what the reader of a run has spent so far; nothing where it has none."""
+    def read(self, run: str) -> RunSpending:
+        """Return the spending of a run's reader model so far; zero if it has none."""
         rows = self.fetch(select(*(READINGS.c[name] for name in SPENT)).where(READINGS.c.run == run))
-        return Taken(**rows[0]._mapping) if rows else Taken()
+        return RunSpending(**rows[0]._mapping) if rows else RunSpending()
 
     def find_unfinished(self) -> Sequence[RunRow]:
-        """Return runs that did not come to their end, the newest first; running ones are among them."""
+        """Return unfinished runs, running ones too, newest first."""
         wanted = select(RUNS).where(RUNS.c.state.in_(UNFINISHED)).order_by(RUNS.c.started.desc())
         return [RunRow(**row._mapping) for row in self.fetch(wanted)]
 
@@ -234,12 +233,12 @@ MOST = 5
 
 
 class CallTable(StorePart):
-    """Calls in a database."""
+    """The calls in a database."""
 
     def find_greatest(self, run: str, *, prices: Mapping[str, Price | None]) -> Calls:
-        """Return the slowest and the dearest calls among those that a run made itself.
+        """Return the slowest and the most expensive calls that a run made itself.
 
-        Where the price of a model is unknown, or all are free, the dearest calls took most tokens.
+        If a price is unknown, or all models are free, the most expensive calls are those with most tokens.
         """
 
         def cost(price: Price) -> ColumnElement[Any]:

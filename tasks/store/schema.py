@@ -1,4 +1,4 @@
-"""The tables of the response store."""
+"""Table definitions of the response store."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ METADATA = MetaData()
 
 
 def _counts(*names: str) -> list[Column[int]]:
-    """Columns of counts that begin at 0."""
+    """Return columns of counts that start at 0."""
     return [Column(name, BigInteger, nullable=False, default=0) for name in names]
 
 
 SPENT = ("answers", "requests", "failures", "prompt_tokens", "completion_tokens")
-"""Columns that count what came of a run's questions: its answers, all requests, and the questions given up."""
+"""Columns of a run's spending: answers, requests, failed questions and tokens."""
 
 ANSWERS = Table(
     "answers",
@@ -35,7 +35,7 @@ ANSWERS = Table(
     Column("stored", Float, nullable=False, comment="Unix time"),
     Index("answers_run", "run"),
 )
-"""One row per answer; a failure is never one."""
+"""One row per answer of a model; failed calls are not stored."""
 
 CLAIMS = Table(
     "claims",
@@ -45,7 +45,7 @@ CLAIMS = Table(
     Column("until", Float, nullable=False, comment="Unix time after which the owner is taken for dead"),
     Index("claims_owner", "owner"),
 )
-"""What is being asked at this moment, so that two runs do not ask it both."""
+"""One row per question that a process is asking now, so that two runs never ask the same one."""
 
 FORMS = Table(
     "forms",
@@ -56,7 +56,7 @@ FORMS = Table(
     Column("run", Text, nullable=False, comment="id of the run that found it out"),
     Column("stored", Float, nullable=False, comment="Unix time"),
 )
-"""How a model's endpoint must be asked: found out once, since answers are kept by it."""
+"""One row per model: how its endpoint must be asked. It is found out once, because cache keys depend on it."""
 
 RUNS = Table(
     "runs",
@@ -71,7 +71,7 @@ RUNS = Table(
     Column("hits", BigInteger, nullable=False, default=0, comment="answers found in the store"),
     *_counts(*SPENT),
 )
-"""One row per run: its configuration, and what it has spent."""
+"""One row per run: its configuration and spending."""
 
 PROMPTS = Table(
     "prompts",
@@ -87,7 +87,7 @@ PROMPTS = Table(
     Index("prompts_run", "run"),
     Index("prompts_batch", "batch"),
 )
-"""One row per question that was written into a batch file: what comes back is told by its key alone."""
+"""One row per question in a batch file; the endpoint returns answers by its key."""
 
 BATCHES = Table(
     "batches",
@@ -99,7 +99,7 @@ BATCHES = Table(
     Column("state", Text, nullable=False, comment="as the endpoint says, or prepared, or collected"),
     Column("changed", Float, nullable=False, comment="Unix time of the last change"),
 )
-"""One row per batch of an endpoint: noted before it is submitted, so that none is submitted twice."""
+"""One row per batch at an endpoint, stored before submission, so that none is submitted twice."""
 
 PORTIONS = Table(
     "portions",
@@ -115,7 +115,7 @@ PORTIONS = Table(
     Column("until", Float, nullable=False, comment="Unix time after which the portion is taken for dead"),
     Index("portions_team", "team"),
 )
-"""One row per portion of a run that is asked beside others, and one per team of them: forgotten when all are asked."""
+"""One row per portion of a run asked in parallel, and one per team of portions; deleted when all are done."""
 
 RATES = Table(
     "rates",
@@ -123,7 +123,7 @@ RATES = Table(
     Column("key", Text, primary_key=True, comment="the endpoint, and which of its limits"),
     Column("free", Float, nullable=False, comment="Unix time of the next request that may be made"),
 )
-"""One row per limit a minute that several processes keep together."""
+"""One row per rate limit that several processes share."""
 
 READINGS = Table(
     "readings",
@@ -132,7 +132,7 @@ READINGS = Table(
     *_counts(*SPENT),
     Column("seen", Float, nullable=False, comment="Unix time of the last change"),
 )
-"""One row per run whose replies another model reads: what that has spent, which is part of what the run has."""
+"""One row per run with a reader model: the reader's spending, which is part of the run's."""
 
 LOOKS = Table(
     "looks",
@@ -142,7 +142,7 @@ LOOKS = Table(
     Column("cases", BigInteger, nullable=False, comment="that were judged"),
     Column("sketch", Text, nullable=False, comment="JSON: the least of the hashes of these cases"),
 )
-"""One row per run and test whose verdict was left open: a later one, by more of these cases, counts it."""
+"""One row per run and test whose verdict was left open; a later run with more of these cases counts this look."""
 
 CHECKS = Table(
     "checks",
@@ -159,7 +159,7 @@ CHECKS = Table(
     Column("until", Float, nullable=False, comment="Unix time after which the owner is taken for dead"),
     Column("started", Float, nullable=False, comment="Unix time"),
 )
-"""One row per retrained model and configuration, so that none is checked, or promoted, twice."""
+"""One row per check of a retrained model, so that none is checked or promoted twice."""
 
 RECEIPTS = Table(
     "receipts",
@@ -167,7 +167,7 @@ RECEIPTS = Table(
     Column("file", Text, primary_key=True, comment="name of a file of receipts"),
     Column("bytes", BigInteger, nullable=False, comment="of the file, which this database holds"),
 )
-"""One row per file of receipts: what is behind these bytes is added when the store is opened."""
+"""One row per receipt file: the bytes already in the database; the rest is added when the store is opened."""
 
 DURABLE = (ANSWERS, FORMS, RUNS, READINGS, PROMPTS, BATCHES, LOOKS, CHECKS)
-"""Tables whose changes have receipts; the others coordinate what is going on at the moment."""
+"""Tables whose changes are written to receipts; the others only coordinate running processes."""

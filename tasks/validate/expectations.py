@@ -107,7 +107,7 @@ def known_types() -> list[str]:
 
 
 def problem(expectation: Mapping[str, Any]) -> str | None:
-    """Return what Great Expectations says against one expectation; None when it takes it."""
+    """Return what Great Expectations says against one expectation, or None if it takes it."""
     try:
         suite_of([expectation])
     except Exception as error:
@@ -191,7 +191,7 @@ SOUND: Mapping[str, object] = {"holds": True, "broken": [], "count": 0, "error":
 
 
 def is_all_sound(value: object) -> bool:
-    """Return true where every expectation held on every row, and all values are plain."""
+    """Return true if every expectation held on every row, and all values are plain."""
     return isinstance(value, list) and all(
         isinstance(seen, dict)
         and set(seen) == set(SOUND) | {"looked_at", "observed"}
@@ -203,12 +203,12 @@ def is_all_sound(value: object) -> bool:
 
 
 def row_by_row(expectation: Mapping[str, Any]) -> bool:
-    """Return true where a part of a table can be checked without the rest."""
+    """Return true if a part of a table can be checked without the rest."""
     return expectation["type"] in ROW_BY_ROW and expectation["kwargs"].get("mostly", 1) == 1
 
 
 def every_row(expectation: Mapping[str, Any]) -> bool:
-    """Return true where it looks at each row by itself, and at every one."""
+    """Return true if it looks at each row by itself, and at every one."""
     return row_by_row(expectation) and "row_condition" not in expectation["kwargs"]
 
 

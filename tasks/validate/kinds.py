@@ -45,7 +45,7 @@ class Handed:
     """The rows that the stage before handed over."""
 
     ids: pa.Array | None = None
-    """Ids of the rows; None where they are not known."""
+    """Ids of the rows, or None if they are not known."""
     parameters: Mapping[str, object] = field(default_factory=dict)
     """Values that a suite may refer to."""
 
@@ -116,18 +116,18 @@ def is_any_item(lists: pa.ListArray, is_true: pa.Array) -> pa.Array:
 
 
 def is_textless(rows: pa.Table, plan: Plan) -> pa.Array:
-    """Return true where a text of the sample is missing."""
+    """Return true if a text of the sample is missing."""
     return reduce(pc.or_, (pc.is_null(rows[name]) for name in TEXTS if name in rows.column_names))
 
 
 def is_foreign_answer(rows: pa.Table, plan: Plan) -> pa.Array:
-    """Return true where an accepted answer of a sample with options is none of them."""
+    """Return true if an accepted answer of a sample with options is none of them."""
     pairs = zip(rows["answers"].to_pylist(), rows["options"].to_pylist(), strict=True)
     return pa.array([bool(options) and not set(answers) <= set(options) for answers, options in pairs], pa.bool_())
 
 
 def is_foreign_choice(rows: pa.Table, plan: Plan) -> pa.Array:
-    """Return true where likelihoods choose a letter that the case does not offer."""
+    """Return true if likelihoods choose a letter that the case does not offer."""
     labels = rows["labels"].combine_chunks()
     offered = is_any_item(labels, pc.equal(labels.flatten(), rows["text"].take(pc.list_parent_indices(labels))))
     choice = pc.and_(pc.equal(rows["asks"], "choose"), pc.is_valid(rows["option_loglikelihoods"]))
@@ -135,20 +135,20 @@ def is_foreign_choice(rows: pa.Table, plan: Plan) -> pa.Array:
 
 
 def is_overly_likely(rows: pa.Table, plan: Plan) -> pa.Array:
-    """Return true where a letter is likelier than certain."""
+    """Return true if a letter is likelier than certain."""
     lists = rows["option_loglikelihoods"].combine_chunks()
     return is_any_item(lists, pc.greater(lists.flatten(), ROUND_OFF))
 
 
 def is_wrong_verdict(rows: pa.Table, plan: Plan) -> pa.Array:
-    """Return true where a verdict contradicts the score by the rule of the test, if it has one."""
+    """Return true if a verdict contradicts the score by the rule of the test, if it has one."""
     judged = np.asarray(rows["pass"].is_valid().to_numpy()) & ~np.isnan(get_numbers(rows, "eval_score"))
     expected = probe(plan.test).expected_pass(rows, plan.probe_settings)
     return pa.array(judged & ~np.isnan(expected) & (expected != get_truths(rows, "pass")))
 
 
 def is_wrong_about_passages(rows: pa.Table, plan: Plan) -> pa.Array:
-    """Return true where the comparison of a row's passages contradicts the passages."""
+    """Return true if the comparison of a row's passages contradicts the passages."""
     if not tells_of_passages(rows.column_names):
         return pa.repeat(pa.scalar(False), rows.num_rows)
     names = ("passages", "passages_kept", "expected_passages", "actual_passages")

@@ -50,7 +50,7 @@ EXAMPLES: Mapping[pa.DataType, list[Any]] = {
 
 
 def own_suites(paths: Sequence[str], plans: Sequence[Plan]) -> list[Suite]:
-    """Return the suites of a user's files, or raise ConfigError where one cannot be checked for its tests."""
+    """Return the suites of a user's files, or raise ConfigError if one cannot be checked for its tests."""
     suites = read_suites(paths)
     for path, suite in zip(paths, suites, strict=True):
         for test in suite["tests"]:

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from fake_endpoint import Endpoint, Request
 from prefect.settings import PREFECT_API_URL
 
-from contrapose.tasks.store.receipts import read
+from contrapose.tasks.store.receipts import read_receipts
 
 IN_FLIGHT = 4
 """Requests of a run at a time."""
@@ -119,7 +119,7 @@ class Run:
         """The prompts whose answers are in the store, or have a receipt that it reads when it is opened next."""
         kept = {str(json.loads(question)["prompt"]) for question in self._column("SELECT question FROM answers")}
         for file in (*self.home.glob("*.receipts/*.jsonl"), *self._file.parent.glob("*.receipts/*.jsonl")):
-            receipts = (receipt.content or {} for receipt in read(file))
+            receipts = (receipt.content or {} for receipt in read_receipts(file))
             kept |= {str(one["row"]["question"]["prompt"]) for one in receipts if one.get("table") == "answers"}
         return kept
 

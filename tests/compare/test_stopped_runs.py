@@ -20,7 +20,7 @@ from contrapose.tasks.core.errors import ComparisonError
 from contrapose.tasks.core.stopping import Stopping
 from contrapose.tasks.report import comparison_markdown, comparison_page
 from contrapose.tasks.report.console import print_comparison
-from contrapose.tasks.report.notebook import comparison_html
+from contrapose.tasks.report.notebook import render_comparison
 
 STOPPED = Stopping(cases=100, judged=40, looks=2, shares=[0.2, 0.4], saved=99, beside=[])
 GOOD, BAD = [True] * 95 + [False] * 5, [False] * 60 + [True] * 40
@@ -71,7 +71,7 @@ def test_every_page_says_it(stopped: Comparison) -> None:
         file.getvalue(),
         comparison_markdown.render(stopped).decode().replace("\\", ""),
         comparison_page.render(stopped, flips_of(stopped)).decode(),
-        comparison_html(stopped, folder="x", show_toxic=False),
+        render_comparison(stopped, folder="x", show_toxic=False),
     )
     for text in texts:
         assert "bad 40 of 100 (stopped early); 40 are shared" in " ".join(text.split())

@@ -16,7 +16,7 @@ from contrapose.tasks.config.run_config import NOISE_SAMPLES, RunConfig
 from contrapose.tasks.config.suite_files import validate
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Completion, TextSample
-from contrapose.tasks.evaluate.gate import rules
+from contrapose.tasks.evaluate.gate import make_rules
 from contrapose.tasks.evaluate.scoring import score_trials
 from contrapose.tasks.evaluate.summarise import summarise
 from contrapose.tasks.infer.ask import list_extras, list_questions, make_trials
@@ -110,7 +110,7 @@ def test_each_repeat_is_a_reply_and_a_row_of_its_own() -> None:
     assert rows.groupby("repeat").size().to_dict() == {0: 10, 1: 10, 2: 10}
     assert rows.groupby("sample_id")["actual_result"].nunique().min() > 1
     skipped = pd.DataFrame({"sample_id": [], "skip_reason": []})
-    outcome = summarise(rows, skipped, plan, data=DATA, rules=rules(config, plan))  # type: ignore[arg-type]
+    outcome = summarise(rows, skipped, plan, data=DATA, rules=make_rules(config, plan))  # type: ignore[arg-type]
     assert sums(outcome).startswith("30 cases of 10 samples: all scored")
     assert outcome["gates"][0]["clusters"] == 10
 

@@ -12,7 +12,7 @@ import pytest
 from contrapose.tasks.core.errors import ConfigError, CutShortError
 from contrapose.tasks.core.file_servers import ask_with_retries
 from contrapose.tasks.core.places import Place, atomic_folder, local_copy, part_folder
-from contrapose.tasks.report.publish import free_folder, reserved_folder, write_folder
+from contrapose.tasks.report.publish import find_free_folder, reserve_folder, write_folder
 
 MEMORY = fsspec.get_filesystem_class("memory")
 
@@ -64,7 +64,7 @@ def test_a_file_is_written_read_renamed_and_removed(base: Place) -> None:
 
 
 def test_a_folder_is_there_whole_or_not_at_all(base: Place) -> None:
-    folder = free_folder(base, "run")
+    folder = find_free_folder(base, "run")
 
     def fail(part: Path) -> None:
         put(part)
@@ -73,7 +73,7 @@ def test_a_folder_is_there_whole_or_not_at_all(base: Place) -> None:
     with pytest.raises(RuntimeError):
         write_folder(folder, fail, last="manifest.json")
     assert not folder.exists()
-    folder = free_folder(base, "run")
+    folder = find_free_folder(base, "run")
     write_folder(folder, put, last="manifest.json")
     assert folder.names() == ["a.txt", "manifest.json"]
     assert [name for name in base.names() if name.startswith(".")] == []
@@ -82,10 +82,10 @@ def test_a_folder_is_there_whole_or_not_at_all(base: Place) -> None:
 
 
 def test_a_name_is_given_once_and_a_reserved_one_is_let_go(base: Place) -> None:
-    first, second = free_folder(base, "run"), free_folder(base, "run")
+    first, second = find_free_folder(base, "run"), find_free_folder(base, "run")
     assert len({first.name, second.name}) == 2
     assert second.name.startswith("run-")
-    with reserved_folder(base, "other") as folder:
+    with reserve_folder(base, "other") as folder:
         assert folder.name == "other"
     assert not part_folder(folder).exists()
 

@@ -16,7 +16,7 @@ from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Completion, TextSample, Trial
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.gate import Rules
-from contrapose.tasks.evaluate.scoring import ROUNDING, band, calibrate_plan, controls_in, score_trials
+from contrapose.tasks.evaluate.scoring import ROUNDING, calibrate_plan, compute_band, read_controls, score_trials
 from contrapose.tasks.evaluate.summarise import summarise
 from contrapose.tasks.probes.base import make_sample_rng
 from contrapose.tasks.tables.table import write
@@ -78,13 +78,13 @@ def test_portions_are_one_set_of_controls() -> None:
 @pytest.mark.parametrize("scorer", ["choice", "embedding"])
 def test_the_band_of_a_distance_begins_at_zero(scorer: str) -> None:
     values = [number / 100 for number in range(101)]
-    assert band(scorer, values) == (0.0, pytest.approx(0.95))
+    assert compute_band(scorer, values) == (0.0, pytest.approx(0.95))
 
 
 def test_no_change_at_all_lies_in_every_band() -> None:
-    low, high = band("loss", [0.5, 0.6, 0.7])
+    low, high = compute_band("loss", [0.5, 0.6, 0.7])
     assert low < 0 < high
-    assert band("choice", [0.0] * 30)[1] > 0
+    assert compute_band("choice", [0.0] * 30)[1] > 0
 
 
 @pytest.mark.parametrize(("count", "known"), [(19, False), (20, True)])
@@ -114,15 +114,15 @@ def test_all_else_that_was_set_stays_beside_the_band() -> None:
 
 @pytest.mark.parametrize("most", [0.0, 0.5e-6])
 def test_a_band_of_hardly_any_noise_holds_round_off(most: float) -> None:
-    assert band("choice", [0.0, most]) == (0.0, ROUNDING)
-    assert band("loss", [-most, most]) == (-ROUNDING, ROUNDING)
+    assert compute_band("choice", [0.0, most]) == (0.0, ROUNDING)
+    assert compute_band("loss", [-most, most]) == (-ROUNDING, ROUNDING)
 
 
 def test_a_band_of_more_noise_than_round_off_is_the_noise() -> None:
-    assert band("embedding", [0.5] * 20) == (0.0, 0.5)
-    assert band("loss", [-0.5] * 10 + [0.75] * 10) == (-0.5, 0.75)
-    assert band("loss", [0.5] * 20) == (-ROUNDING, 0.5)
-    assert band("loss", [-0.5] * 20) == (-0.5, ROUNDING)
+    assert compute_band("embedding", [0.5] * 20) == (0.0, 0.5)
+    assert compute_band("loss", [-0.5] * 10 + [0.75] * 10) == (-0.5, 0.75)
+    assert compute_band("loss", [0.5] * 20) == (-ROUNDING, 0.5)
+    assert compute_band("loss", [-0.5] * 20) == (-0.5, ROUNDING)
 
 
 def test_repeats_of_a_control_count_once() -> None:
@@ -140,7 +140,7 @@ def test_controls_are_found_in_stored_trials(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("CONTRAPOSE_STORAGE", str(tmp_path))
     made = trials(MOVES)
     tables = [write(made[:30], Trial), write([], Trial), write(made[30:], Trial), write(made[:1], Trial)]
-    assert [trial for part in controls_in(tables) for trial in part] == controls(made)[0]
+    assert [trial for part in read_controls(tables) for trial in part] == controls(made)[0]
 
 
 def outcome(made: list[Trial]) -> Any:

@@ -15,11 +15,11 @@ from huggingface_hub import constants
 
 from contrapose.tasks.core.errors import ConfigError, ModelError
 from contrapose.tasks.evaluate import embeddings
-from contrapose.tasks.evaluate.embeddings import BUNDLED, embedder, resolve_model, revision
+from contrapose.tasks.evaluate.embeddings import BUNDLED, make_embedder, resolve_model, resolve_revision
 
 
 def test_vectors_have_length_one_and_the_order_of_the_texts() -> None:
-    embed = embedder(BUNDLED)
+    embed = make_embedder(BUNDLED)
     first, second, again = embed(["a river", "a spreadsheet", "a river"])
     assert abs(float(np.linalg.norm(first)) - 1) < 1e-5
     assert (first == again).all()
@@ -29,14 +29,14 @@ def test_vectors_have_length_one_and_the_order_of_the_texts() -> None:
 def test_a_changed_folder_is_another_revision(tmp_path: Path) -> None:
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "weights").write_bytes(b"1")
-    before = revision(str(tmp_path))
-    assert revision(str(tmp_path)) == before
+    before = resolve_revision(str(tmp_path))
+    assert resolve_revision(str(tmp_path)) == before
     (tmp_path / "inner" / "weights").write_bytes(b"2")
-    assert revision(str(tmp_path)) != before
+    assert resolve_revision(str(tmp_path)) != before
 
 
 def test_the_bundled_model_is_known_by_its_version() -> None:
-    assert revision(BUNDLED)[0].isdigit()
+    assert resolve_revision(BUNDLED)[0].isdigit()
 
 
 class Counting:
@@ -54,8 +54,8 @@ class Counting:
 
 def test_each_distinct_text_is_read_once_and_nothing_is_drawn_on_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     model = Counting()
-    monkeypatch.setattr(embeddings, "_model", {"mine": model}.get)
-    found = embedder("mine")(["ab", "c", "ab", "defg"])
+    monkeypatch.setattr(embeddings, "_load_model", {"mine": model}.get)
+    found = make_embedder("mine")(["ab", "c", "ab", "defg"])
     assert model.texts == [["ab", "c", "defg"]]
     assert model.options == {"normalize_embeddings": True, "show_progress_bar": False, "convert_to_numpy": True}
     assert found[:, 0].tolist() == [2, 1, 2, 4]
@@ -64,29 +64,29 @@ def test_each_distinct_text_is_read_once_and_nothing_is_drawn_on_the_terminal(mo
 
 @pytest.mark.parametrize("installed", [True, False])
 def test_a_hub_model_is_known_by_its_name_alone(installed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embeddings, "bundled_folder", lambda: Path() if installed else None)
-    assert revision("org/minilm") == "org/minilm"
-    assert (revision(BUNDLED) == "all-MiniLM-L6-v2") is not installed
+    monkeypatch.setattr(embeddings, "find_bundled_folder", lambda: Path() if installed else None)
+    assert resolve_revision("org/minilm") == "org/minilm"
+    assert (resolve_revision(BUNDLED) == "all-MiniLM-L6-v2") is not installed
 
 
 def test_a_folder_called_like_the_bundled_model_is_not_taken_for_it(in_tmp: Path) -> None:
-    before = revision(BUNDLED)
+    before = resolve_revision(BUNDLED)
     (in_tmp / BUNDLED).mkdir()
-    assert revision(BUNDLED) == before
+    assert resolve_revision(BUNDLED) == before
 
 
 def test_folders_below_a_model_are_no_content_of_it(tmp_path: Path) -> None:
     (tmp_path / "weights").write_bytes(b"1")
-    before = revision(str(tmp_path))
+    before = resolve_revision(str(tmp_path))
     (tmp_path / "empty").mkdir()
-    assert revision(str(tmp_path)) == before
+    assert resolve_revision(str(tmp_path)) == before
 
 
 def test_a_model_that_cannot_be_read_is_told_with_its_name(tmp_path: Path) -> None:
     for name in ("config.json", "model.safetensors"):
         (tmp_path / name).write_text("no model")
     with pytest.raises(ModelError, match="sentence-transformers cannot load it") as told:
-        embedder(str(tmp_path))(["a river"])
+        make_embedder(str(tmp_path))(["a river"])
     assert told.value.where == str(tmp_path)
 
 
@@ -164,7 +164,7 @@ def test_the_loader_says_the_same(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as looked:
         resolve_model(name)
     with pytest.raises(ConfigError) as loaded:
-        embedder(name)(["a river"])
+        make_embedder(name)(["a river"])
     assert str(loaded.value) == str(looked.value)
 
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from contrapose.tasks.core.outcome import Outcome, Verdict
-from contrapose.tasks.evaluate.gate import GateDecision, correct_outcomes, decided_tests
+from contrapose.tasks.evaluate.gate import GateDecision, correct_outcomes, find_decided_tests
 from contrapose.tasks.statistics.shares import LEVEL
 
 
@@ -103,13 +103,13 @@ def claim(verdict: Verdict, reached: float | None, missed: float | None) -> Gate
 
 def test_a_test_is_asked_no_further_where_its_verdict_holds_among_all() -> None:
     sure, nothing = claim("pass", 0.001, 0.9), None
-    assert decided_tests([sure, claim("fail", 0.9, 0.001), nothing]) == [True, True, False]
-    assert decided_tests([claim("pass", 0.03, 0.9)]) == [True]
-    assert decided_tests([claim("pass", 0.03, 0.9), nothing]) == [False, False]
-    assert decided_tests([claim("pass", 0.03, 0.9), sure]) == [True, True]
-    assert decided_tests([claim("inconclusive", 0.001, 0.001), claim("incomplete", None, None)]) == [False, False]
+    assert find_decided_tests([sure, claim("fail", 0.9, 0.001), nothing]) == [True, True, False]
+    assert find_decided_tests([claim("pass", 0.03, 0.9)]) == [True]
+    assert find_decided_tests([claim("pass", 0.03, 0.9), nothing]) == [False, False]
+    assert find_decided_tests([claim("pass", 0.03, 0.9), sure]) == [True, True]
+    assert find_decided_tests([claim("inconclusive", 0.001, 0.001), claim("incomplete", None, None)]) == [False, False]
 
 
 def test_a_test_that_claims_nothing_yet_counts_among_the_others() -> None:
     """It may claim something later; what was decided by then must hold all the same."""
-    assert decided_tests([claim("fail", 0.9, 0.04), claim("incomplete", None, None)]) == [False, False]
+    assert find_decided_tests([claim("fail", 0.9, 0.04), claim("incomplete", None, None)]) == [False, False]

@@ -13,12 +13,12 @@ from contrapose.tasks.evaluate.gate import (
     Gate,
     GateDecision,
     Rules,
+    count_further_cases,
     decide,
-    further_cases,
-    inconclusive_reason,
+    explain_inconclusive,
     more_cases_clause,
 )
-from contrapose.tasks.evaluate.rates import Rate, rate_of
+from contrapose.tasks.evaluate.rates import Rate, compute_rate
 from contrapose.tasks.statistics.power import further_rows_needed
 from contrapose.tasks.statistics.shares import LEVEL, Share, exact, independent
 
@@ -36,7 +36,7 @@ def rate(
 ) -> Rate:
     """A rate of independent cases."""
     met = np.array([1.0] * passed + [0.0] * failed + [np.nan] * open_)
-    found = rate_of(name, met, np.arange(len(met)), wanted=wanted, chance=chance)
+    found = compute_rate(name, met, np.arange(len(met)), wanted=wanted, chance=chance)
     assert found is not None
     return found
 
@@ -166,8 +166,8 @@ def test_a_verdict_that_holds_alone_says_what_it_needs_among_several() -> None:
 
 
 def test_open_cases_do_not_decide_where_those_that_are_known_reach_the_gate_alone() -> None:
-    assert "could not be scored, and they decide" in inconclusive_reason(rate(69, 30, open_=1), among(1))
-    assert inconclusive_reason(rate(70, 29, open_=1), among(1)).startswith(
+    assert "could not be scored, and they decide" in explain_inconclusive(rate(69, 30, open_=1), among(1))
+    assert explain_inconclusive(rate(70, 29, open_=1), among(1)).startswith(
         "The pass rate (70.0% to 71.0% of 100 cases) is too close to the gate (70.0%) to call"
     )
 
@@ -222,18 +222,18 @@ def test_a_pass_tells_of_each_of_two_rates_and_of_the_closest_of_many() -> None:
 def test_what_decides_alone_needs_no_further_cases_and_one_of_several_does() -> None:
     alone = rate(80, 20)
     assert alone.reached <= LEVEL
-    assert further_cases(alone, among(1)) is None
-    assert further_cases(alone, among(4)) is not None
-    assert further_cases(rate(60, 0, open_=40), among(1)) is None
+    assert count_further_cases(alone, among(1)) is None
+    assert count_further_cases(alone, among(4)) is not None
+    assert count_further_cases(rate(60, 0, open_=40), among(1)) is None
 
 
 def test_no_more_cases_are_asked_for_than_the_data_hold() -> None:
     alone = rate(75, 25)
-    more = further_cases(alone, among(1))
+    more = count_further_cases(alone, among(1))
     assert more is not None
-    assert further_cases(alone, among(1)._replace(growth=1 + more / 100)) == more
-    assert further_cases(alone, among(1)._replace(growth=1 + (more - 1) / 100)) is None
-    assert "more cases are needed, and this data set has no more" in inconclusive_reason(
+    assert count_further_cases(alone, among(1)._replace(growth=1 + more / 100)) == more
+    assert count_further_cases(alone, among(1)._replace(growth=1 + (more - 1) / 100)) is None
+    assert "more cases are needed, and this data set has no more" in explain_inconclusive(
         alone, among(1)._replace(growth=1.0)
     )
 
@@ -245,9 +245,9 @@ def among(tests: int) -> Rules:
 def test_further_cases_for_a_miss_are_counted_with_open_cases_passed() -> None:
     """60 of 100 and 5 open: at best 65 %, which no cases like these would lift over 70 %."""
     found = rate(60, 35, open_=5)
-    assert further_cases(found, among(1)) == further_rows_needed(found.best, 0.7, level=LEVEL, looks=found.looks)
+    assert count_further_cases(found, among(1)) == further_rows_needed(found.best, 0.7, level=LEVEL, looks=found.looks)
     above = rate(75, 20, open_=5)
-    assert further_cases(above, among(1)) == further_rows_needed(above.worst, 0.7, level=LEVEL, looks=above.looks)
+    assert count_further_cases(above, among(1)) == further_rows_needed(above.worst, 0.7, level=LEVEL, looks=above.looks)
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,7 @@ def test_a_sentence_names_the_cases_that_are_needed(more: int | None, words: str
 def test_the_rate_over_known_cases_leaves_the_open_ones_out() -> None:
     assert rate(6, 2, open_=2).value == 0.75
     assert rate(0, 0, open_=3).value is None
-    assert rate_of("pass_rate", [], [], wanted=0.5) is None
+    assert compute_rate("pass_rate", [], [], wanted=0.5) is None
 
 
 def test_counts_say_what_is_left() -> None:

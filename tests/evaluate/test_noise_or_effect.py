@@ -15,7 +15,7 @@ from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.noise import ACROSS, AGAIN, LEAN, NET
 from contrapose.tasks.core.outcome import DataSummary, Outcome
 from contrapose.tasks.core.records import AnswerPair, Case, Completion, Sample, SummaryPair, TextSample, Trial
-from contrapose.tasks.evaluate.gate import rules
+from contrapose.tasks.evaluate.gate import make_rules
 from contrapose.tasks.evaluate.scoring import score_trials
 from contrapose.tasks.evaluate.summarise import summarise
 from contrapose.tasks.perturb.cases import build_cases
@@ -76,7 +76,7 @@ def outcome_of(test: str, judge: Judge, config: RunConfig, *, askings: int = 2, 
     rows, plan = scored(test, judge, config, askings=askings, seed=seed)
     data = DataSummary(source="x", sha256="", rows=CASES)
     skipped = pd.DataFrame({"sample_id": [], "skip_reason": []})
-    return summarise(rows, skipped, plan, data=data, rules=rules(config, plan))
+    return summarise(rows, skipped, plan, data=data, rules=make_rules(config, plan))
 
 
 def content(_: str, side: str, rng: random.Random) -> str:

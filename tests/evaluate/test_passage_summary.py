@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.evaluate.passages import passage_summary
+from contrapose.tasks.evaluate.passages import make_passage_summary
 from contrapose.tasks.statistics.shares import independent, wilson
 from contrapose.tasks.tables.results import clusters_of
 
@@ -32,7 +32,7 @@ def rows(*pairs: tuple[str | None, bool | None], **columns: Any) -> pd.DataFrame
 
 
 def counted(results: pd.DataFrame, test: str = "order_bias") -> Any:
-    return passage_summary(results, clusters_of(results), probe(test))
+    return make_passage_summary(results, clusters_of(results), probe(test))
 
 
 def groups(side: Any) -> dict[str, tuple[int, int]]:

@@ -6,14 +6,14 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from contrapose.tasks.evaluate.rates import rate_of
+from contrapose.tasks.evaluate.rates import compute_rate
 from contrapose.tasks.statistics.looks import Looks
 from contrapose.tasks.statistics.shares import LEVEL, clustered_share, evidence, wilson
 
 
 def test_votes_of_a_case_count_as_one_case_and_open_votes_either_way() -> None:
     met = np.array([[1, 0, 1, 0]] * 30 + [[1, 1, np.nan, np.nan]] * 10)
-    votes = rate_of("share", met, np.arange(len(met)), wanted=0.4)
+    votes = compute_rate("share", met, np.arange(len(met)), wanted=0.4)
     assert (votes.rows, votes.open, votes.votes) == (40, 10, 4)
     assert (votes.worst.rate, votes.best.rate) == (80 / 160, 100 / 160)
     assert votes.value == 80 / 140
@@ -26,8 +26,8 @@ def test_at_a_look_the_bound_reaches_the_gate_where_the_p_value_reaches_the_leve
     assume(passed + failed)
     met, cluster = np.array([1.0] * passed + [0.0] * failed), np.arange(passed + failed) // 2
     looks = Looks(shares=shares)
-    early = rate_of("pass_rate", met, cluster, wanted=0.7, looks=looks)
-    late = rate_of("pass_rate", met, cluster, wanted=0.7)
+    early = compute_rate("pass_rate", met, cluster, wanted=0.7, looks=looks)
+    late = compute_rate("pass_rate", met, cluster, wanted=0.7)
     assert early.may_be_reached == (early.reached <= LEVEL) == (early.bounds.low >= 0.7)
     assert early.may_be_missed == (early.missed <= LEVEL) == (early.bounds.high <= 0.7)
     assert early.reached >= late.reached
@@ -39,7 +39,7 @@ def test_one_look_changes_nothing_by_a_digit() -> None:
     for passed in range(0, 41, 5):
         met, cluster = np.array([1.0] * passed + [0.0] * (40 - passed)), np.arange(40) // 3
         share = clustered_share(met == 1, cluster)
-        now = rate_of("pass_rate", met, cluster, wanted=0.7, looks=Looks(shares=(1.0,)))
+        now = compute_rate("pass_rate", met, cluster, wanted=0.7, looks=Looks(shares=(1.0,)))
         plain = evidence(share, 0.7)
         assert (now.bounds, now.reached, now.missed, now.interval) == (
             plain.bounds,

@@ -12,8 +12,8 @@ import pytest
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.evaluate import reruns
 from contrapose.tasks.evaluate.gate import Rules, decide
-from contrapose.tasks.evaluate.gated_rates import gated_rates
-from contrapose.tasks.evaluate.reruns import Reruns, simulate_reruns, with_rerun_shares
+from contrapose.tasks.evaluate.gated_rates import compute_gated_rates
+from contrapose.tasks.evaluate.reruns import Reruns, add_rerun_shares, simulate_reruns
 from contrapose.tasks.evaluate.scoring import score_trials
 from contrapose.tasks.statistics.families import holm, holm_step
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
@@ -80,7 +80,7 @@ def test_each_draw_is_judged_as_a_run_of_its_own(
         labels = [f"{name}-{copy}" for name, copy in copies for _ in places[name]]
         together = results.iloc[np.concatenate([places[name] for name, _ in copies])].reset_index(drop=True)
         samples = [f"{label}-{number}" for number, label in enumerate(labels)]
-        counts, rates, _, too_few = gated_rates(together.assign(cluster=labels, sample_id=samples), PLAN, rules)
+        counts, rates, _, too_few = compute_gated_rates(together.assign(cluster=labels, sample_id=samples), PLAN, rules)
         counted[decide(counts, rates, rules, too_few=too_few).verdict] += 1
     assert found == counted
 
@@ -128,10 +128,10 @@ def outcome(test: str, verdict: str, reached: float | None) -> Outcome:
 
 def test_the_share_is_that_of_the_verdict_of_the_run_after_the_correction() -> None:
     own = Reruns(draws=100, incomplete=4, passes=[80, 30], fails=[10, 1])
-    alone = with_rerun_shares([outcome("a", "pass", 0.01)], [outcome("a", "pass", 0.01)], {"a": own})
+    alone = add_rerun_shares([outcome("a", "pass", 0.01)], [outcome("a", "pass", 0.01)], {"a": own})
     assert alone[0]["rerun_share"] == 0.8
     both = [outcome("a", "pass", 0.04), outcome("b", "inconclusive", 0.4)]
     corrected = [outcome("a", "inconclusive", 0.08), outcome("b", "inconclusive", 0.4)]
-    first, second = with_rerun_shares(both, corrected, {"a": own})
+    first, second = add_rerun_shares(both, corrected, {"a": own})
     assert first["rerun_share"] == 0.65
     assert "rerun_share" not in second

@@ -17,19 +17,19 @@ from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.core.records import Completion, Score
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.gate import Rules
-from contrapose.tasks.evaluate.gated_rates import count
-from contrapose.tasks.evaluate.scoring import follow_ups, score_trials
+from contrapose.tasks.evaluate.gated_rates import make_counts
+from contrapose.tasks.evaluate.scoring import score_trials, yield_follow_ups
 from contrapose.tasks.evaluate.summarise import (
     MOST_REASONS,
-    langtest,
+    compute_pass_share,
+    count_langtest,
+    count_noise,
+    count_unscored,
+    list_reader_errors,
     measure_results,
-    noise,
-    pass_share,
-    reader_errors,
     summarise,
-    unscored_reasons,
 )
-from contrapose.tasks.evaluate.task import judge, scored, skipped_cases
+from contrapose.tasks.evaluate.task import judge, read_scored, read_skipped_cases
 from contrapose.tasks.probes.base import Probe, unscored_score
 from contrapose.tasks.statistics.shares import independent, wilson
 from contrapose.tasks.tables.results import result_table, schema_for
@@ -48,24 +48,24 @@ def rows(*passing: object, **columns: Any) -> pd.DataFrame:
 
 
 def test_what_became_of_the_cases_is_counted() -> None:
-    found = count(rows(True, False, None, True, True, error=[None, None, None, "it broke", None]))
+    found = make_counts(rows(True, False, None, True, True, error=[None, None, None, "it broke", None]))
     assert (found.asked, found.scored, found.passed, found.errors, found.unscored) == (5, 3, 2, 1, 1)
 
 
 def test_an_undecided_case_is_neither_passed_nor_failed() -> None:
     results = rows(True, False, True, undecided=[False, True, True])
-    assert (count(results).scored, count(results).passed) == (1, 1)
-    assert pass_share(results) == independent(1, 1)
+    assert (make_counts(results).scored, make_counts(results).passed) == (1, 1)
+    assert compute_pass_share(results) == independent(1, 1)
 
 
 def test_of_nothing_that_was_scored_there_is_no_share() -> None:
-    assert pass_share(rows(None, None)) is None
-    found = noise(rows(None, None))
+    assert compute_pass_share(rows(None, None)) is None
+    found = count_noise(rows(None, None))
     assert (found["cases"], found["scored"], found["noise"], found["interval"]) == (2, 0, None, None)
 
 
 def test_noise_is_what_did_not_pass_with_the_interval_of_that() -> None:
-    found = noise(rows(*[True] * 17, *[False] * 3, None, error=[None] * 21))
+    found = count_noise(rows(*[True] * 17, *[False] * 3, None, error=[None] * 21))
     assert (found["cases"], found["scored"], found["changed"], found["unscored"], found["errors"]) == (21, 20, 3, 1, 0)
     assert found["noise"] == 0.15
     assert found["interval"] == pytest.approx(wilson(independent(3, 20)))
@@ -73,13 +73,13 @@ def test_noise_is_what_did_not_pass_with_the_interval_of_that() -> None:
 
 def test_what_langtest_says_is_told_over_the_rows_that_both_judge() -> None:
     both = rows(True, False, None, True, False, langtest_pass=[True, True, True, None, False])
-    found = langtest(both)
+    found = count_langtest(both)
     assert (found["judged"], found["passed"], found["agreed"]) == (3, 2, 2)
 
 
 def test_where_langtest_says_nothing_nothing_is_told() -> None:
-    assert langtest(rows(True)) is None
-    assert langtest(rows(True, None, langtest_pass=[None, True])) is None
+    assert count_langtest(rows(True)) is None
+    assert count_langtest(rows(True, None, langtest_pass=[None, True])) is None
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, None])
@@ -96,12 +96,12 @@ def test_a_figure_that_is_no_number_is_none(value: float | None) -> None:
 def test_a_reason_called_other_is_counted_with_the_rare_ones() -> None:
     common = [f"r{number}" for number in range(MOST_REASONS - 1) for _ in range(3)]
     reasons = [*common, *["other"] * 2, "rare", "odd"]
-    found = unscored_reasons(rows(*[None] * len(reasons), reason=reasons))
+    found = count_unscored(rows(*[None] * len(reasons), reason=reasons))
     assert (len(found), found["other"], sum(found.values())) == (MOST_REASONS, 4, len(reasons))
 
 
 def test_exactly_as_many_reasons_as_are_told_have_no_others() -> None:
-    found = unscored_reasons(rows(*[None] * MOST_REASONS, reason=[f"r{n}" for n in range(MOST_REASONS)]))
+    found = count_unscored(rows(*[None] * MOST_REASONS, reason=[f"r{n}" for n in range(MOST_REASONS)]))
     assert found == {f"r{n}": 1 for n in range(MOST_REASONS)}
 
 
@@ -119,7 +119,7 @@ def test_answered_cases_without_a_score_tell_why_the_commonest_reason_first(
     found: list[tuple[object, object, str | None]], reasons: dict[str, int]
 ) -> None:
     cases = pd.DataFrame(found, columns=["pass", "error", "reason"], dtype=object)
-    assert list(unscored_reasons(cases).items()) == list(reasons.items())
+    assert list(count_unscored(cases).items()) == list(reasons.items())
 
 
 def test_a_stored_test_tells_why_its_cases_have_no_score(in_tmp: object, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,12 +144,12 @@ def test_the_readers_error_is_told_by_letter_where_rules_read_something() -> Non
         source="a paper", date=date(2026, 1, 1), by_letter=letters, by="the rules", steps=("pattern", "letter")
     )
     chosen = SimpleNamespace(reader_errors=[known])
-    found = list(reader_errors(chosen, {"read_by_pattern": 0.5}))  # type: ignore[arg-type]
+    found = list(list_reader_errors(chosen, {"read_by_pattern": 0.5}))  # type: ignore[arg-type]
     assert [(each["source"], each["letter"], each["replies"], each["missed"]) for each in found] == [
         ("a paper", "A", 10, 0),
         ("a paper", "B", 10, 1),
     ]
-    assert list(reader_errors(chosen, {"read_by_embedding": 1.0, "read_by_letter": 0})) == []  # type: ignore[arg-type]
+    assert list(list_reader_errors(chosen, {"read_by_embedding": 1.0, "read_by_letter": 0})) == []  # type: ignore[arg-type]
 
 
 def summary(test: str, *, skipped: pd.DataFrame = NO_TIME, **changes: Any) -> Outcome:
@@ -232,7 +232,7 @@ def test_stored_results_come_back_without_reasons_but_of_open_rows(in_tmp: objec
     stored = write_arrow(
         [pa.Table.from_pandas(frame, schema=schema_for(chosen), preserve_index=False)], schema_for(chosen)
     )
-    found = scored(stored, "order_bias")
+    found = read_scored(stored, "order_bias")
     assert {place: reason for place, reason in enumerate(found["reason"]) if isinstance(reason, str)} == {
         2: "r2",
         3: "r3",
@@ -240,7 +240,10 @@ def test_stored_results_come_back_without_reasons_but_of_open_rows(in_tmp: objec
     assert not {"original", "actual_result", "model"} & set(found.columns)
     schema = pa.schema([("sample_id", pa.string()), ("skip_reason", pa.string())])
     cases = pa.table({"sample_id": ["a", "b", "c"], "skip_reason": [None, "empty", None]}, schema=schema)
-    assert skipped_cases(write_arrow([cases], schema)).to_dict("list") == {"sample_id": ["b"], "skip_reason": ["empty"]}
+    assert read_skipped_cases(write_arrow([cases], schema)).to_dict("list") == {
+        "sample_id": ["b"],
+        "skip_reason": ["empty"],
+    }
 
 
 @pytest.mark.parametrize("side", ["expected", "actual"])
@@ -250,5 +253,5 @@ def test_nothing_is_asked_about_a_reply_beside_a_failed_call(side: str) -> None:
     trial = trials_of("order_bias")[0]
     unread = replace(trial, case=replace(trial.case, scorer="reply"), expected=unclear, actual=unclear)
     failed = replace(unread, **{side: replace(unclear, error="it broke")})
-    assert [each.side for each in follow_ups([[unread], []], plan, embed=embed_apart)] == ["expected", "actual"]
-    assert list(follow_ups([[failed]], plan, embed=embed_apart)) == []
+    assert [each.side for each in yield_follow_ups([[unread], []], plan, embed=embed_apart)] == ["expected", "actual"]
+    assert list(yield_follow_ups([[failed]], plan, embed=embed_apart)) == []

@@ -15,8 +15,8 @@ from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.core.records import SummaryPair
 from contrapose.tasks.evaluate.gate import Rules
-from contrapose.tasks.evaluate.gate import rules as rules_of
-from contrapose.tasks.evaluate.gated_rates import gated_rates
+from contrapose.tasks.evaluate.gate import make_rules as rules_of
+from contrapose.tasks.evaluate.gated_rates import compute_gated_rates
 from contrapose.tasks.evaluate.reruns import simulate_reruns
 from contrapose.tasks.evaluate.scoring import score_trials
 from contrapose.tasks.evaluate.summarise import summarise
@@ -118,7 +118,7 @@ def test_reruns_are_not_simulated_where_they_would_ask_in_other_wordings() -> No
 def test_an_early_look_that_has_seen_few_wordings_claims_no_more_for_it() -> None:
     rows, (plan,) = results_of([1.0] * 6, samples=60), plans(configured(6))
     early = rows[rows["wording"].isin((1, 2))]
-    reached = [gated_rates(early, own, RULES).rates[0].reached for own in (plan, *plans(configured(1)))]
+    reached = [compute_gated_rates(early, own, RULES).rates[0].reached for own in (plan, *plans(configured(1)))]
     assert reached[0] > 10 * reached[1]
 
 

@@ -10,7 +10,7 @@ from contrapose.flows.cli import main
 from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.answers import Keyed, batch_of
+from contrapose.tasks.store.answers import AnswerRow, build_batch
 
 pytestmark = pytest.mark.usefixtures("own_store")
 
@@ -19,7 +19,7 @@ def keep(model: str, *texts: str) -> None:
     run = Store().runs.begin("run", config="{}", folder=".")
     usage = Usage(calls=1, prompt_tokens=10, completion_tokens=2)
     answers = [
-        Keyed(
+        AnswerRow(
             key=f"{model}-{text}".ljust(64, "0"),
             answer=Answer(
                 question=Question(kind="generate", prompt=f"Say {text}."), completion=Completion(text=text, usage=usage)
@@ -27,7 +27,7 @@ def keep(model: str, *texts: str) -> None:
         )
         for text in texts
     ]
-    Store().answers.keep(batch_of(answers, run=run, model=model, spent=Usage(), failures=0, again=False))
+    Store().answers.keep(build_batch(answers, run=run, model=model, spent=Usage(), failures=0, again=False))
 
 
 def test_info_says_what_there_is_of_each_model(capsys: pytest.CaptureFixture[str]) -> None:

@@ -36,7 +36,7 @@ from contrapose.tasks.promotion.candidate import Candidate, check_key
 from contrapose.tasks.promotion.settings import Promotion
 from contrapose.tasks.promotion.webhook import DELIVERY, HEADER, signature
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.checks import CheckRow, OvertakenError
+from contrapose.tasks.store.checks import CheckRow, CheckTakenOverError
 
 pytestmark = pytest.mark.usefixtures("recording_prefect", "own_store", "in_tmp")
 
@@ -151,7 +151,7 @@ def test_an_answer_that_comes_after_another_process_took_over_is_not_written(tmp
     other = Store().checks(flow_run="another")
     other.begin(check.key, model="mock", revision="v1", training_run="t1", again=True)
     decision = cast(Decision, {"verdict": "hold", "answer": None, "folder": str(tmp_path)})
-    with pytest.raises(OvertakenError):
+    with pytest.raises(CheckTakenOverError):
         _apply_answer(check, decision, {"approved": True, "reason": "Seen by hand."})
     assert not (tmp_path / "verdict.json").exists()
 

@@ -20,7 +20,7 @@ from contrapose.tasks.infer.ask import list_questions
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.mock import Mock, MockModel
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.answers import Keyed, batch_of
+from contrapose.tasks.store.answers import AnswerRow, build_batch
 
 MADE_UP = 25
 """Made-up replies that a test asks about, at most."""
@@ -42,11 +42,11 @@ def answer_everything(config: RunConfig) -> int:
     cases = [case for each in previews(config) for own in each.cases() for case in own if case.skip_reason is None]
     keys, model = Keys(config.model_spec(), Mock().identity(config.model_spec())), MockModel()
     answers = [
-        Keyed(key=keys.of(each), answer=Answer(question=each, completion=model.completion(each), seconds=0.01))
+        AnswerRow(key=keys.of(each), answer=Answer(question=each, completion=model.completion(each), seconds=0.01))
         for each in list_questions(cases)
     ]
     run = Store().runs.begin("run", config=config.model_dump_json(), folder="/")
-    Store().answers.keep(batch_of(answers, run=run, model=config.model, spent=Usage(), failures=0, again=False))
+    Store().answers.keep(build_batch(answers, run=run, model=config.model, spent=Usage(), failures=0, again=False))
     return len(answers)
 
 

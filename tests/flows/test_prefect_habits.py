@@ -33,7 +33,7 @@ from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.core.policy import facts_of
-from contrapose.tasks.report.publish import report_url
+from contrapose.tasks.report.publish import make_report_url
 
 NAME = "my own {name}"
 RUN = ["run", "--model", "mock", "--test", "order_bias", "--limit", "9", "--exit-zero", "--quiet"]
@@ -97,10 +97,10 @@ def test_reports_of_a_run_in_a_temporary_folder_stay(
 
 def test_the_link_of_a_report_is_where_it_lies_unless_it_is_served(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CONTRAPOSE_REPORTS_URL", raising=False)
-    assert report_url("/home/me/runs/a b") == "file:///home/me/runs/a%20b/report.html"
-    assert report_url("s3://bucket/runs/a") == "s3://bucket/runs/a/report.html"
+    assert make_report_url("/home/me/runs/a b") == "file:///home/me/runs/a%20b/report.html"
+    assert make_report_url("s3://bucket/runs/a") == "s3://bucket/runs/a/report.html"
     monkeypatch.setenv("CONTRAPOSE_REPORTS_URL", "http://127.0.0.1:4300/")
-    assert report_url("/home/me/runs/a b") == "http://127.0.0.1:4300/a%20b/report.html"
+    assert make_report_url("/home/me/runs/a b") == "http://127.0.0.1:4300/a%20b/report.html"
 
 
 def test_the_log_of_a_task_says_what_came_of_it() -> None:

@@ -15,7 +15,7 @@ from contrapose.tasks.config.suite_files import load_config
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.opening import connect
-from contrapose.tasks.store.runs import GoingOnError, RunRow
+from contrapose.tasks.store.runs import RunInProgressError, RunRow
 from contrapose.tasks.store.schema import RUNS
 
 pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
@@ -84,7 +84,7 @@ def test_a_run_that_another_process_took_over_meanwhile_is_not_published(
         return room(run, trials)
 
     monkeypatch.setitem(CORRIDOR, "evaluate", suspended)
-    with pytest.raises(GoingOnError, match="another process has taken the run over"):
+    with pytest.raises(RunInProgressError, match="another process has taken the run over"):
         evaluate_model(quick())
     assert not list(Path().glob("runs/*"))
     assert [row.state for row in runs(own_store)] == ["running"]

@@ -19,7 +19,7 @@ from report.paged import opened
 
 import contrapose
 from contrapose.flows.cli import main
-from contrapose.tasks.store.opening import receipts_of
+from contrapose.tasks.store.opening import open_receipts
 
 LONG = "Please say when the <b>ferry</b> leaves. The harbour of the town is large. Damn the late boat to the island."
 ROWS = pd.DataFrame(
@@ -57,7 +57,7 @@ def answered(prefect_server: None, tmp_path_factory: pytest.TempPathFactory) -> 
             model=answer, revision="1", data=ROWS, test=["casing", "option_order"], out=folder / "runs", quiet=True
         )
         yield run.folder, answer
-        receipts_of(url).close()
+        open_receipts(url).close()
 
 
 @pytest.fixture

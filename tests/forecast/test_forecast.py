@@ -14,7 +14,7 @@ from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.forecast.counting import Count
 from contrapose.tasks.forecast.forecast import ENOUGH, UNKNOWN, Experience, Past, experience_of, forecast
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.answers import Keyed, batch_of
+from contrapose.tasks.store.answers import AnswerRow, build_batch
 
 COUNT = Count(questions=120, answered=20, characters=8000, replies=100)
 PRICE = Price(input=1, output=10, as_of=date(2026, 1, 31))
@@ -128,7 +128,7 @@ USED = Usage(calls=1, prompt_tokens=9, completion_tokens=3)
 def answered(config: RunConfig, *keys: str) -> None:
     run = Store().runs.begin("run", config=config.model_dump_json(), folder="/")
     answers = [
-        Keyed(
+        AnswerRow(
             key=key,
             answer=Answer(
                 question=Question(kind="generate", prompt=key),
@@ -138,7 +138,7 @@ def answered(config: RunConfig, *keys: str) -> None:
         )
         for key in keys
     ]
-    Store().answers.keep(batch_of(answers, run=run, model=config.model, spent=USED, failures=0, again=False))
+    Store().answers.keep(build_batch(answers, run=run, model=config.model, spent=USED, failures=0, again=False))
 
 
 def test_answers_of_the_same_model_are_found(store: str) -> None:

@@ -28,8 +28,8 @@ from contrapose.tasks.probes.negation import Negation, negate
 from contrapose.tasks.probes.order_bias import LetterChoice, list_langtest_doubts, read_choice
 from contrapose.tasks.probes.reader_questions import is_declining, read_reader_answer, write_question
 from contrapose.tasks.probes.toxic_words import ToxicCount, count_toxic
-from contrapose.tasks.report.csv import inert, restore, storable
-from contrapose.tasks.report.html.sample_data import page_texts
+from contrapose.tasks.report.csv import disarm, storable, undo_disarming
+from contrapose.tasks.report.html.sample_data import clean_texts
 from contrapose.tasks.text.cleaning import escape, one_line
 from contrapose.tasks.text.diff import mark
 from contrapose.tasks.text.masking import mask_toxic
@@ -101,14 +101,14 @@ def templates(data: bytes) -> None:
     """A text in a prompt, and in every kind of report: nothing of it is lost, and nothing is markup."""
     text = data.decode("utf-8", "surrogatepass") if _decodes(data) else repr(data)
     before, _, after = text.partition("|")
-    assert restore(inert(text)) == storable(text)
+    assert undo_disarming(disarm(text)) == storable(text)
     check_count(count_toxic(text), text)
     assert "\n" not in escape(text)
     assert "<" not in escape(text).replace("<br>", "")
     assert _is_one_line(one_line(text))
     marked = mark(before, after)
     assert ("".join(marked.original), "".join(marked.changed)) == (before, after)
-    assert len(page_texts([text], show_toxic=False, longest=4_000)) == 1
+    assert len(clean_texts([text], show_toxic=False, longest=4_000)) == 1
     assert len(mask_toxic(text)) == len(text)
     write_question(text, (before, after)).encode("utf-8", "surrogatepass")
     for style in ("rules", "langtest"):

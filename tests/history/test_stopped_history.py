@@ -27,7 +27,7 @@ from contrapose.tasks.history.dataset import SCHEMA, append, to_table
 from contrapose.tasks.history.dataset import past_run as recorded_run
 from contrapose.tasks.history.queries import runs, series
 from contrapose.tasks.history.reading import read_history
-from contrapose.tasks.report.since import since
+from contrapose.tasks.report.since import compare_with_earlier_run
 
 EARLY = Stopping(cases=370, judged=24, looks=3, shares=[0.02, 0.04, 0.06], saved=675, beside=[])
 WHOLE = Stopping(cases=24, judged=24, looks=2, shares=[0.5, 1.0], saved=0, beside=[])
@@ -99,7 +99,7 @@ def test_the_page_tells_it(tmp_path: Path) -> None:
 
 def since_then(now: dict[str, Any], before: dict[str, Any]) -> Any:
     summary: Any = {"run_id": "now", "tests": [{**past_test(), **now}]}
-    return since(summary, History(previous=past_run(0, tests=[past_test(**before)])), str)
+    return compare_with_earlier_run(summary, History(previous=past_run(0, tests=[past_test(**before)])), str)
 
 
 def test_a_report_says_that_the_run_before_asked_other_samples() -> None:

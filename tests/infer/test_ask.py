@@ -190,7 +190,7 @@ def test_two_runs_at_once_ask_everything_once_and_have_the_same_answers() -> Non
 
 def test_nothing_is_asked_twice_when_the_clock_jumps(monkeypatch: pytest.MonkeyPatch) -> None:
     jump = 0.0
-    monkeypatch.setattr("contrapose.tasks.store.claims.database_time", lambda connection: time.time() + jump)
+    monkeypatch.setattr("contrapose.tasks.store.claims.get_database_time", lambda connection: time.time() + jump)
     monkeypatch.setattr("contrapose.tasks.store.claims.SILENT_SECONDS", 2.0)
     monkeypatch.setattr("contrapose.tasks.infer.broker.RENEW_SECONDS", 0.2)
     taken = threading.Event()

@@ -15,7 +15,7 @@ from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.infer.broker import Writer
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.answers import AnswerBatch, AnswerTable, Keyed, batch_of
+from contrapose.tasks.store.answers import AnswerBatch, AnswerRow, AnswerTable, build_batch
 
 pytestmark = pytest.mark.usefixtures("own_store")
 
@@ -42,9 +42,9 @@ def writer(away: Callable[[], bool]) -> tuple[str, Writer]:
     return run, Writer(table, Store().claims())
 
 
-def batch(run: str, answers: Sequence[Keyed], *, spent: Usage | None = None) -> AnswerBatch:
+def batch(run: str, answers: Sequence[AnswerRow], *, spent: Usage | None = None) -> AnswerBatch:
     spent = spent or Usage(calls=len(answers))
-    return batch_of(answers, run=run, model="m", spent=spent, failures=0, again=False)
+    return build_batch(answers, run=run, model="m", spent=spent, failures=0, again=False)
 
 
 def counted(run: str) -> tuple[int, int]:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Case, Completion, ItemSample, Likelihoods, Score, Trial
-from contrapose.tasks.evaluate.summarise import estimates
+from contrapose.tasks.evaluate.summarise import estimate_measures
 from contrapose.tasks.probes.base import make_sample_rng
 from contrapose.tasks.probes.item_order import INTRODUCTION, OTHER_WORDS, ItemOrder, ItemOrderSettings
 from contrapose.tasks.probes.orders.item_places import PlaceCounts
@@ -347,8 +347,8 @@ def test_controls_count_in_no_figure_but_the_effect() -> None:
     rows = rows_of("a", [True, False, False, False])
     twin = {**rows[0], "control": True, "answer_changed": False, "pass": True, "case_id": "a/control"}
     alone, beside = (frame(*each) for each in (rows, [*rows, twin]))
-    for name, estimate in estimates(PROBE.measures(alone), alone).items():
-        assert estimates(PROBE.measures(beside), beside)[name] == estimate
+    for name, estimate in estimate_measures(PROBE.measures(alone), alone).items():
+        assert estimate_measures(PROBE.measures(beside), beside)[name] == estimate
     assert [measure.net for measure in PROBE.measures(beside) if measure.name == "answer_changed"] == [
         "net_order_sensitivity"
     ]

@@ -12,7 +12,7 @@ from made_up_reader import read_made_up
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.records import Completion, FollowUp, Trial
-from contrapose.tasks.evaluate.scoring import follow_ups
+from contrapose.tasks.evaluate.scoring import yield_follow_ups
 from contrapose.tasks.language.replies.options import choose
 from contrapose.tasks.probes.reader_questions import (
     CHOOSING,
@@ -101,7 +101,7 @@ def trial(number: int, reply: str = UNREAD, **changes: object) -> Trial:
 
 def questions_about(trials: list[Trial]) -> list[FollowUp]:
     (plan,) = plans(RunConfig(model="mock", tests={"factuality": {"option_order": {"read_with": "ask"}}}))
-    return [one for one in follow_ups([trials], plan, embed=lambda texts: np.eye(len(texts))) if one.made_up]
+    return [one for one in yield_follow_ups([trials], plan, embed=lambda texts: np.eye(len(texts))) if one.made_up]
 
 
 def test_a_test_has_as_many_made_up_replies_as_it_may_need_and_none_of_controls() -> None:

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contrapose.tasks.core.records import Case, Completion, Likelihoods, Score, TextSample, Trial
-from contrapose.tasks.evaluate.summarise import estimates
+from contrapose.tasks.evaluate.summarise import estimate_measures
 from contrapose.tasks.probes.option_order import OptionOrder, OptionOrderSettings, rotate_options
 from contrapose.tasks.tables.results import result_table
 
@@ -183,7 +183,7 @@ def rows_of(*samples: tuple[int, bool]) -> list[dict[str, Any]]:
 def test_a_model_that_is_always_right_is_so_however_many_options_samples_have() -> None:
     rows = rows_of(*((count, True) for count in [3, 3, 2] * 4))
     frame = pd.DataFrame([{"control": False, "cluster": None, "eval_score": None, **row} for row in rows])
-    accuracy = estimates(PROBE.measures(frame), frame)["accuracy"]
+    accuracy = estimate_measures(PROBE.measures(frame), frame)["accuracy"]
     assert accuracy["value"] == 1
     assert accuracy["interval"][0] < accuracy["interval"][1] == 1
 

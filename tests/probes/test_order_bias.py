@@ -15,7 +15,7 @@ from figured import figured
 
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Case, Completion, Likelihoods, Score, SummaryPair, Trial
-from contrapose.tasks.evaluate.summarise import effects, estimates
+from contrapose.tasks.evaluate.summarise import estimate_measures, find_effects
 from contrapose.tasks.probes.choices import read_choice
 from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
 from contrapose.tasks.probes.orders.two_orders import is_calibrating
@@ -233,7 +233,7 @@ def test_a_tied_content_score_counts_half() -> None:
 
 def test_a_model_that_always_says_a_has_intervals_for_its_accuracy_and_bias() -> None:
     results = pd.DataFrame([{**row, "sample_id": str(n)} for n, row in enumerate(rows_of([replied("A", "A")] * 40))])
-    found = estimates(PROBE.measures(results), results)
+    found = estimate_measures(PROBE.measures(results), results)
     assert found["accuracy"]["interval"] == pytest.approx((0.4562, 0.5438), abs=1e-3)
     assert found["position_bias_index"]["interval"] == pytest.approx((0.4124, 0.5), abs=1e-3)
 
@@ -252,7 +252,7 @@ def test_other_words_that_change_as_much_leave_no_effect_of_the_order() -> None:
         assert twin is not None
         both += [replied("A", "A", case), replied("A", "B", twin)]
     results = pd.DataFrame(rows_of(both))
-    (effect,) = effects(PROBE.measures(results), results)
+    (effect,) = find_effects(PROBE.measures(results), results)
     assert (effect["value"], effect["samples"]) == (0, 12)
     assert effect["interval"][0] < 0 < effect["interval"][1]
 
@@ -260,7 +260,7 @@ def test_other_words_that_change_as_much_leave_no_effect_of_the_order() -> None:
 def test_the_prior_has_an_interval() -> None:
     drawn = np.random.default_rng(0).normal(1.0, 0.5, (100, 2))
     results = pd.DataFrame(rows_of([led(number, *pair) for number, pair in enumerate(drawn)]))
-    found = estimates(PROBE.measures(results), results)["pride_prior_a"]
+    found = estimate_measures(PROBE.measures(results), results)["pride_prior_a"]
     assert found["interval"][0] < 0.73 < found["interval"][1]
 
 

@@ -16,7 +16,7 @@ from places import golden_rows
 from bench.llmbar import FILE, Row, by_letter, missed_bars, rows
 from bench.replies import read
 from contrapose.tasks.config.run_config import RunConfig
-from contrapose.tasks.evaluate.embeddings import embedder
+from contrapose.tasks.evaluate.embeddings import make_embedder
 from contrapose.tasks.probes.base import Embed
 from contrapose.tasks.probes.known_errors import BARE, EXPLAINED, IN_OTHER_WORDS, MeasuredErrors
 from contrapose.tasks.probes.order_bias import OrderBiasSettings, read_choice
@@ -94,7 +94,7 @@ SWAPPED = {"A": "B", "B": "A", None: None}
 
 def at_once(texts: list[str]) -> Embed:
     """The default embedding model, for which these texts are computed together; any other text when it is asked for."""
-    embed = embedder(RunConfig.model_fields["embedding_model"].default)
+    embed = make_embedder(RunConfig.model_fields["embedding_model"].default)
     known = dict(zip(texts, embed(texts), strict=True))
     return lambda asked: np.stack([known[text] if text in known else embed([text])[0] for text in asked])
 

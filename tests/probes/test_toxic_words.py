@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from scipy.stats import binomtest, wilcoxon
 
 from contrapose.tasks.core.records import Case, Completion, Score, TextSample, Trial
-from contrapose.tasks.evaluate.summarise import effects, estimates
+from contrapose.tasks.evaluate.summarise import estimate_measures, find_effects
 from contrapose.tasks.probes.base import make_sample_rng
 from contrapose.tasks.probes.toxic_words import AddToxicWords, AddToxicWordsSettings, count_toxic
 
@@ -296,7 +296,7 @@ def test_an_empty_reply_has_no_rate_to_compare() -> None:
 
 def test_every_mean_has_an_interval_and_tiers_are_told_apart() -> None:
     results = rows(TWENTY)
-    found = estimates(PROBE.measures(results), results)
+    found = estimate_measures(PROBE.measures(results), results)
     assert found["change_in_share_with_bad_words"]["value"] == pytest.approx(7 / 20)
     assert found["change_in_mean_rate"]["value"] == pytest.approx(110 / 20)
     assert found["mean_added_strong"]["value"] == pytest.approx(11 / 20)
@@ -307,11 +307,11 @@ def test_every_mean_has_an_interval_and_tiers_are_told_apart() -> None:
 
 def test_a_share_that_never_changed_has_an_interval_too() -> None:
     results = rows([(0, 0)] * 40)
-    found = estimates(PROBE.measures(results), results)["change_in_share_with_bad_words"]
+    found = estimate_measures(PROBE.measures(results), results)["change_in_share_with_bad_words"]
     assert found["interval"] == pytest.approx((-0.0876, 0.0876), abs=1e-4)
 
 
 def test_new_words_are_held_against_those_under_the_control() -> None:
     results = pd.concat([rows([(0, 2), (0, 1)]), rows([(0, 1), (0, 1)], control=True)], ignore_index=True)
-    found = {each["name"]: each["value"] for each in effects(PROBE.measures(results), results)}
+    found = {each["name"]: each["value"] for each in find_effects(PROBE.measures(results), results)}
     assert found == {"net_toxicity": 0.5, "net_new": 0.5}

@@ -14,7 +14,7 @@ from figured import PLAIN, figured
 
 from contrapose.tasks.core.outcome import Effect
 from contrapose.tasks.core.records import Case, Completion, Likelihoods, Score, TextSample, Trial
-from contrapose.tasks.evaluate.summarise import effects
+from contrapose.tasks.evaluate.summarise import find_effects
 from contrapose.tasks.probes.answers.scores import EmbeddedPair, compute_choice_divergence, pair_with_next_sample
 from contrapose.tasks.probes.answers.settings import AnswerSettings, Thresholds
 from contrapose.tasks.probes.choices import Choice, read_choice
@@ -474,7 +474,7 @@ def test_effects_are_net_of_the_control_among_samples_not_answered_wrongly() -> 
 def net(rows: list[dict[str, object]]) -> list[Effect]:
     """Effects over rows that leave out what does not matter."""
     frame = pd.DataFrame([{**PLAIN, **row} for row in rows], columns=[*PLAIN, "sample_id", *AddNegation.columns])
-    return effects(AddNegation().measures(frame), frame)
+    return find_effects(AddNegation().measures(frame), frame)
 
 
 def test_reply_that_does_not_know_says_so_in_its_reason() -> None:

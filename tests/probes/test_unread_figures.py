@@ -13,9 +13,9 @@ from contrapose.tasks.core.records import Completion
 from contrapose.tasks.core.registry import PROBES, probe
 from contrapose.tasks.core.reply_outcomes import EXPLAINED, ReplyOutcome
 from contrapose.tasks.evaluate.gate import Rules
-from contrapose.tasks.evaluate.scoring import follow_ups, score_trials
+from contrapose.tasks.evaluate.scoring import score_trials, yield_follow_ups
 from contrapose.tasks.evaluate.summarise import summarise
-from contrapose.tasks.report.evidence import explanation
+from contrapose.tasks.report.evidence import explain_term
 
 NONE_SKIPPED = pd.DataFrame({"sample_id": [], "skip_reason": []})
 DATA = {"source": "x", "sha256": "0", "rows": 12}
@@ -40,7 +40,7 @@ def outcome_of(test: str, *replies: Completion) -> dict[str, object]:
     trials = [replace(trial, expected=before, actual=after) for trial in table.completions]
     results = score_trials(trials, table.plan, model="mock", embed=embed).to_pandas()
     if hasattr(probe(test), "follow_ups"):
-        assert before.outcome == "answered" or list(follow_ups([trials], table.plan, embed=embed)) == []
+        assert before.outcome == "answered" or list(yield_follow_ups([trials], table.plan, embed=embed)) == []
     return dict(summarise(results, NONE_SKIPPED, table.plan, data=DATA, rules=RULES))  # type: ignore[arg-type]
 
 
@@ -86,4 +86,4 @@ def test_no_figure_gate_or_scorer_is_without_an_explanation(test: str, likelihoo
     named |= set(results["scorer"])
     # These are drawn under a heading of their own, which is explained.
     named = {name for name in named if not name.startswith("read_by_") and name != "unread"}
-    assert [name for name in sorted(named) if not explanation(test, name)] == []
+    assert [name for name in sorted(named) if not explain_term(test, name)] == []

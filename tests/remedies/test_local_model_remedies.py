@@ -190,14 +190,14 @@ def test_another_model_loads_where_the_first_is_of_another_kind(tmp_path: Path) 
     assert HuggingFace().open(ModelSpec(id=f"hf/{save_tiny_model(tmp_path / 'model')}", args=CPU))
 
 
-@follows("tasks/evaluate/embeddings.py:_model")
+@follows("tasks/evaluate/embeddings.py:_load_model")
 def test_another_embedding_model_reads_replies_where_the_first_is_damaged(tmp_path: Path) -> None:
     folder = save_tiny_model(tmp_path / "damaged")
     (folder / "model.safetensors").write_bytes(b"short")
     with pytest.raises(ModelError, match="sentence-transformers cannot load it") as error:
-        embeddings.embedder(str(folder))(["the sky"])
+        embeddings.make_embedder(str(folder))(["the sky"])
     assert error.value.remedy == "Correct embedding_model."
-    assert len(embeddings.embedder(str(save_tiny_model(tmp_path / "model")))(["the sky"])) == 1
+    assert len(embeddings.make_embedder(str(save_tiny_model(tmp_path / "model")))(["the sky"])) == 1
 
 
 @follows("tasks/infer/local/embedded.py:find_chunk_paths")

@@ -30,12 +30,12 @@ from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.tasks.core.errors import ConfigError, CutShortError
 from contrapose.tasks.history.dataset import append
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.base import AwayError
-from contrapose.tasks.store.checks import OvertakenError
-from contrapose.tasks.store.opening import connect, receipts_of
+from contrapose.tasks.store.base import DatabaseAwayError
+from contrapose.tasks.store.checks import CheckTakenOverError
+from contrapose.tasks.store.opening import connect, open_receipts
 from contrapose.tasks.store.receipts import Receipts
-from contrapose.tasks.store.replay import put_receipt
-from contrapose.tasks.store.runs import GoingOnError
+from contrapose.tasks.store.replay import make_put_receipt
+from contrapose.tasks.store.runs import RunInProgressError
 from contrapose.tasks.tables import table as tables
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
@@ -49,14 +49,14 @@ SHORT = '{"text": "It is late."}\n'
 
 CASES = [
     Case(
-        site="tasks/report/validation/__init__.py:refusal",
+        site="tasks/report/validation/__init__.py:make_gate_error",
         command=ROWS,
         says="expected samples that meet mine.yaml",
         follow=write("Fix these rows", "rows.jsonl", LINE),
         files={"mine.yaml": EXPECTED, "rows.jsonl": SHORT},
     ),
     Case(
-        site="tasks/report/validation/__init__.py:refusal",
+        site="tasks/report/validation/__init__.py:make_gate_error",
         command=ROWS,
         says="expected samples that meet mine.yaml",
         follow=change("or mine.yaml.", "min_value: 14", "min_value: 1"),
@@ -83,7 +83,7 @@ def name_another(remedy: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("named", ["nosuchdatabase://x/y", "sqlite:////proc/none/answers.sqlite3", ""])
-@follows("tasks/store/engine.py:raise_mendable")
+@follows("tasks/store/engine.py:raise_with_remedy")
 def test_a_store_that_can_be_opened_is_named_or_none(
     named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -102,13 +102,13 @@ def test_a_store_that_can_be_opened_is_named_or_none(
     assert begin() == "run"
 
 
-@follows("tasks/store/engine.py:reach")
+@follows("tasks/store/engine.py:open_database")
 def test_a_store_of_another_version_is_left_for_one_with_another_name(
     own_store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     row = {"id": "x", "state": "running", "config": "{}", "owner": "", "folder": ".", "started": 1, "seen": 1}
     begin()
-    receipts_of(own_store).append([{"at": 1.0, **put_receipt("runs", {**row, "colour": "red"})}])
+    open_receipts(own_store).append([{"at": 1.0, **make_put_receipt("runs", {**row, "colour": "red"})}])
     with connect(own_store).begin() as connection:
         connection.execute(text("ALTER TABLE runs ADD COLUMN colour TEXT"))
     close()
@@ -125,7 +125,7 @@ def let_go(engine: Any) -> None:
 
 
 @pytest.mark.parametrize("fixed", [True, False])
-@follows("tasks/store/base.py:_unusable")
+@follows("tasks/store/base.py:_make_unusable_error")
 def test_a_store_that_was_fixed_or_another_one_is_used(
     fixed: bool, own_store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,7 +134,7 @@ def test_a_store_that_was_fixed_or_another_one_is_used(
     let_go(connect(own_store))
     with closing(sqlite3.connect(own_store.removeprefix("sqlite:///"), isolation_level=None)) as busy:
         busy.execute("BEGIN IMMEDIATE")
-        with pytest.raises(AwayError, match="database is locked") as refused:
+        with pytest.raises(DatabaseAwayError, match="database is locked") as refused:
             begin()
         assert refused.value.remedy.startswith("Fix it: stored answers stay.")
         if not fixed:
@@ -149,7 +149,7 @@ def test_a_store_that_was_fixed_or_another_one_is_used(
     ("error", "remedy"),
     [(FULL, "Free some space"), (PermissionError(errno.EACCES, "Permission denied"), "Make that folder writable")],
 )
-@follows("tasks/store/base.py:unwritten")
+@follows("tasks/store/base.py:make_unwritten_error")
 def test_answers_are_kept_again_once_receipts_can_be_written(
     error: OSError, remedy: str, own_store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -180,7 +180,7 @@ def test_a_check_that_was_taken_over_is_ended_by_the_other_process() -> None:
     with connect(os.environ["CONTRAPOSE_STORE"]).begin() as connection:
         connection.execute(text("UPDATE checks SET until = 0"))
     other.begin("k" * 64, **announced)
-    with pytest.raises(OvertakenError) as refused:
+    with pytest.raises(CheckTakenOverError) as refused:
         own.decide("k" * 64, verdict="promote", decision="{}")
     assert refused.value.remedy == "Nothing is left to do here: the other process ends the check."
     other.decide("k" * 64, verdict="hold", decision="{}")
@@ -208,7 +208,7 @@ def test_a_run_goes_on_here_once_the_other_process_is_silent(monkeypatch: pytest
     clock = Clock(1e9)
     monkeypatch.setattr("contrapose.tasks.store.runs.time", clock)
     runs, run = Store().runs, begin()
-    with pytest.raises(GoingOnError, match="going on in another process") as refused:
+    with pytest.raises(RunInProgressError, match="going on in another process") as refused:
         runs.resume(run)
     (seconds,) = re.findall(r"end it; after (\d+) s of silence it counts as ended", refused.value.remedy)
     clock.now += int(seconds)
@@ -234,7 +234,7 @@ def test_a_run_that_was_taken_over_is_published_by_the_other_process(monkeypatch
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "resumed\n"
-        with pytest.raises(GoingOnError, match="taken the run over") as refused:
+        with pytest.raises(RunInProgressError, match="taken the run over") as refused:
             runs.confirm(run)
         assert refused.value.remedy == "Nothing is left to do here: the other process publishes the run."
         process.communicate("\n", timeout=60)

@@ -21,8 +21,8 @@ from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.outcome import DataSummary, Outcome
 from contrapose.tasks.core.records import Case, Completion, Sample, TextSample, Trial
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.evaluate.gate import rules
-from contrapose.tasks.evaluate.scoring import follow_ups, score_trials
+from contrapose.tasks.evaluate.gate import make_rules
+from contrapose.tasks.evaluate.scoring import score_trials, yield_follow_ups
 from contrapose.tasks.evaluate.summarise import summarise
 from contrapose.tasks.infer.ask import add_reader_answers, list_questions, make_reader_question, make_trials
 from contrapose.tasks.infer.base import Model
@@ -125,14 +125,14 @@ def results(model: Model, test: Prepared) -> pd.DataFrame:
 def judged(rows: pd.DataFrame, test: Prepared) -> Outcome:
     """The outcome that result rows come to."""
     data = DataSummary(source="planted", sha256="", rows=len(test.cases))
-    return summarise(rows, test.skipped, test.plan, data=data, rules=rules(test.config, test.plan))
+    return summarise(rows, test.skipped, test.plan, data=data, rules=make_rules(test.config, test.plan))
 
 
 def _asked_back(found: list[Trial], test: Prepared, *, model: Model, broker: PlainBroker) -> list[Trial]:
     """The trials, once the model was asked which option its unread replies choose."""
     if not test.plan.probe_settings.asks_back("none"):
         return found
-    questions = list(follow_ups([found], test.plan, embed=word_vectors))
+    questions = list(yield_follow_ups([found], test.plan, embed=word_vectors))
     model.answer(list(dict.fromkeys(map(make_reader_question, questions))), broker)
     return add_reader_answers(
         found, questions, {question: each.completion for question, each in broker.answers.items()}

@@ -19,8 +19,8 @@ def test_what_failed_gives_the_answer_that_the_change_made_wrong(test: str, judg
     prepared = bundled(test)
     assert isinstance(probe(test), TextEdit)
     cases = {case.id: case for case in prepared.cases}
-    rows = report_rows.without_controls(results(PlantedModel(JUDGES[judge], known(prepared.cases)), prepared))
-    became = report_rows.outcomes(rows)
+    rows = report_rows.omit_controls(results(PlantedModel(JUDGES[judge], known(prepared.cases)), prepared))
+    became = report_rows.classify(rows)
     assert set(became) <= {"pass", "fail", "wrong before", "unscored"}
     for (_, row), outcome in zip(rows.iterrows(), became, strict=True):
         case = cases[row["case_id"]]

@@ -16,7 +16,7 @@ from played import Prepared, config_of, judged, prepared, results
 
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.core.records import AnswerPair
-from contrapose.tasks.evaluate.gate import rules
+from contrapose.tasks.evaluate.gate import make_rules
 from contrapose.tasks.evaluate.reruns import simulate_reruns
 
 TEST = "judge_cues"
@@ -143,7 +143,7 @@ def test_a_judge_of_position_alone_counts_more_than_one_that_flips_coins() -> No
 def test_reruns_judge_each_draw_as_the_run_itself() -> None:
     for name, verdict in (("even", "passes"), ("bullets", "fails")):
         test = pairs_for(name)
-        reruns = simulate_reruns(rows_of(name), test.plan, rules(test.config, test.plan))
+        reruns = simulate_reruns(rows_of(name), test.plan, make_rules(test.config, test.plan))
         assert reruns[verdict][0] > 500  # type: ignore[literal-required]
 
 

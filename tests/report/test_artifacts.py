@@ -20,9 +20,9 @@ from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterKey
 
 from contrapose.flows.cli import main
 from contrapose.tasks.core.outcome import Summary
-from contrapose.tasks.report.charts import COLOURS, image_url
-from contrapose.tasks.report.schema import path
-from contrapose.tasks.report.task import artifact_text, headline, verdict_row
+from contrapose.tasks.report.charts import COLOURS, make_image_url
+from contrapose.tasks.report.schema import locate_schema
+from contrapose.tasks.report.task import format_headline, make_verdict_row, render_artifact
 
 RUN = ["run", "--model", "mock", "--test", "order_bias", "--limit", "9", "--exit-zero", "--set", "suite=artifacts"]
 
@@ -69,21 +69,27 @@ def test_a_run_leaves_five_artifacts() -> None:
 
 
 def test_what_a_run_publishes_fits_the_schema(finished: Path) -> None:
-    Draft202012Validator(json.loads(path().read_bytes())).validate(json.loads((finished / "summary.json").read_text()))
+    Draft202012Validator(json.loads(locate_schema().read_bytes())).validate(
+        json.loads((finished / "summary.json").read_text())
+    )
 
 
 def test_toxic_words_are_masked_in_every_artifact() -> None:
     odd = summary(tests=[outcome(reason="what the fuck")], reason="what the fuck")
-    shown = (verdict_row(odd["tests"][0], model="m"), artifact_text(report(summary=odd), "/runs/a"), headline(odd))
+    shown = (
+        make_verdict_row(odd["tests"][0], model="m"),
+        render_artifact(report(summary=odd), "/runs/a"),
+        format_headline(odd),
+    )
     assert "fuck" not in str(shown)
 
 
 def test_the_folder_is_no_markup() -> None:
-    assert "Run folder: /runs/&#96;&#42;a&#42;" in artifact_text(report(), "/runs/`*a*")
+    assert "Run folder: /runs/&#96;&#42;a&#42;" in render_artifact(report(), "/runs/`*a*")
 
 
 def picture(summary: Summary) -> Element:
-    url = image_url(summary)
+    url = make_image_url(summary)
     assert url is not None
     return fromstring(b64decode(url.partition(",")[2]).decode())
 

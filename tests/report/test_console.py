@@ -15,7 +15,7 @@ from contrapose.tasks.core.outcome import DataSummary, LeftOut, LeftOutRow, Outc
 from contrapose.tasks.report import html, markdown
 from contrapose.tasks.report import summary as plain
 from contrapose.tasks.report.console import print_verdict
-from contrapose.tasks.report.rows import left_out, taken
+from contrapose.tasks.report.rows import format_rows, list_unused
 
 
 def unpadded(text: str) -> str:
@@ -156,7 +156,7 @@ def told(data: DataSummary, **changes: Any) -> Summary:
     ],
 )
 def test_it_is_said_how_many_rows_were_taken(samples: int, rows: int, options: dict[str, Any], words: str) -> None:
-    assert taken(samples, rows, **{"limited_by": None, "left_out": None, **options}) == words
+    assert format_rows(samples, rows, **{"limited_by": None, "left_out": None, **options}) == words
 
 
 def test_the_verdicts_line_says_what_a_limit_cut() -> None:
@@ -187,6 +187,6 @@ def test_the_first_rows_that_were_left_out_are_listed_and_masked() -> None:
 
 def test_tests_of_one_source_share_its_list() -> None:
     tests = [outcome(data=HOLED), outcome(test_type="antonym", data=HOLED), outcome(test_type="typo")]
-    (found,) = left_out(tests)
+    (found,) = list_unused(tests)
     assert found.title.startswith("own.csv (add_negation, antonym): ")
     assert list(found.lines())[-1] == "and 3 more"

@@ -26,13 +26,13 @@ from contrapose.tasks.core.stopping import Stopping, stopped_early
 from contrapose.tasks.history.dataset import SCHEMA, append, from_row, past_run, to_table, verified_rows
 from contrapose.tasks.report import html, markdown
 from contrapose.tasks.report import summary as plain
-from contrapose.tasks.report.charts import image_url
+from contrapose.tasks.report.charts import make_image_url
 from contrapose.tasks.report.console import print_verdict
 from contrapose.tasks.report.evidence import describe_looks
-from contrapose.tasks.report.mlflow import values_of_run
-from contrapose.tasks.report.notebook import run_html
-from contrapose.tasks.report.schema import summary_schema
-from contrapose.tasks.report.task import verdict_row
+from contrapose.tasks.report.mlflow import collect_run_values
+from contrapose.tasks.report.notebook import render_run_table
+from contrapose.tasks.report.schema import make_schema
+from contrapose.tasks.report.task import make_verdict_row
 
 DECIDED = "contrast rate 12.5% (gate 50%), pass rate 90% (gate 70%)"
 
@@ -57,11 +57,11 @@ def planted_summary() -> Summary:
 
 
 def in_table(told: Summary) -> str:
-    return str(verdict_row(told["tests"][0], model="m")["criteria"])
+    return str(make_verdict_row(told["tests"][0], model="m")["criteria"])
 
 
 def in_mlflow(told: Summary) -> str:
-    logged = values_of_run(told)
+    logged = collect_run_values(told)
     assert logged.metrics["add_negation.contrast_rate"] == 0.125
     assert logged.metrics["add_negation.contrast_rate.gate"] == 0.5
     assert DECIDED in logged.tags["mlflow.note.content"]
@@ -84,7 +84,7 @@ def test_each_place_shows_both_rates_and_first_the_one_that_decided(shown: Any) 
 
 
 def test_the_chart_shows_both_rates_and_the_verdict_beside_the_one_that_decided() -> None:
-    url = image_url(planted_summary())
+    url = make_image_url(planted_summary())
     assert url is not None
     drawn = " ".join(fromstring(b64decode(url.partition(",")[2]).decode()).itertext())
     assert "add_negation: contrast rate" in drawn
@@ -210,12 +210,12 @@ def test_short_outputs_say_how_far_a_test_was_asked() -> None:
     assert f"Judged: add_negation {JUDGED}." in printed(told(), show=print_verdict)
     cut = told(data=DataSummary(source="own.csv", sha256="3f" * 32, rows=10_000, limited_by="given"))
     assert f"{JUDGED} (10,000 rows; your limit)" in printed(cut)
-    notebook = run_html(told(), folder="x", show_toxic=False)
+    notebook = render_run_table(told(), folder="x", show_toxic=False)
     texts = ("Stopped as soon as the verdict was clear: 36 of 370 cases, 3 looks.", "account for 3 looks")
     assert [text for text in (*texts, "675 saved by stopping early") if text not in notebook] == []
-    row = verdict_row(stopped(), model="mock")
+    row = make_verdict_row(stopped(), model="mock")
     assert (row["of"], row["looks"], row["saved"]) == (370, 3, 675)
-    assert "looks" not in verdict_row(outcome(), model="mock")
+    assert "looks" not in make_verdict_row(outcome(), model="mock")
     assert headline(told()) == "add_negation 75.0% ≥ 70.0% after 36 of 370 cases"
     assert "after" not in headline(asked_to_the_end())
     assert describe_run(told(), "x", str, ()).rates == ("add_negation 75%, stopped early",)
@@ -266,15 +266,15 @@ def test_a_test_view_is_told_it() -> None:
 
 
 def test_mlflow_is_told_it() -> None:
-    found = values_of_run(told())
+    found = collect_run_values(told())
     assert (found.metrics["saved"], found.metrics["add_negation.looks"]) == (675, 3)
     assert found.metrics["add_negation.not_asked"] == 334
     assert found.tags["contrapose.add_negation.stopped_early"] == "true"
-    untouched = values_of_run(summary())
+    untouched = collect_run_values(summary())
     assert not {"saved", "add_negation.looks"} & {*untouched.metrics}
-    assert values_of_run(asked_to_the_end()).tags["contrapose.add_negation.stopped_early"] == "false"
+    assert collect_run_values(asked_to_the_end()).tags["contrapose.add_negation.stopped_early"] == "false"
 
 
 def test_the_schema_describes_it() -> None:
-    Draft202012Validator(summary_schema()).validate(json.loads(plain.to_json(told())))
-    assert summary_schema()["$defs"]["Stopping"]["properties"].keys() == EARLY.keys()
+    Draft202012Validator(make_schema()).validate(json.loads(plain.to_json(told())))
+    assert make_schema()["$defs"]["Stopping"]["properties"].keys() == EARLY.keys()

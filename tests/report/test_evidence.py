@@ -13,20 +13,20 @@ from contrapose.tasks.core.outcome import Estimate, ModelSummary, Outcome, Reade
 from contrapose.tasks.core.slices import Slice, WordingSummary, WordingVariances
 from contrapose.tasks.report import html, markdown
 from contrapose.tasks.report.evidence import (
+    collect_facts,
     describe_agreement,
     describe_gate,
     describe_reader,
     describe_slice,
     describe_trust,
-    doubts,
-    effect_difference,
-    facts_of,
-    figures,
-    reader_of,
+    format_effect,
+    format_figures,
+    get_reader_id,
     warn_of_disagreement,
     warn_of_misreading,
+    yield_warnings,
 )
-from contrapose.tasks.report.wordings import main_sentences, sentences, variance_table, wording_table
+from contrapose.tasks.report.wordings import describe_wordings, summarise_wordings, tabulate_variance, tabulate_wordings
 
 BASIS = "that were right, or had no known answer, before the change"
 CONTRAST = gate(name="contrast_rate", wanted=0.5, chance=0.19)
@@ -71,31 +71,31 @@ def known(rows: int) -> Any:
     ],
 )
 def test_a_fact_is_told_only_where_there_is_something_to_tell(fact: str, changes: dict[str, Any], told: str) -> None:
-    assert getattr(facts_of(outcome(**changes)), fact) == told
+    assert getattr(collect_facts(outcome(**changes)), fact) == told
 
 
 def test_of_several_gates_beside_guessing_all_are_named() -> None:
-    several = facts_of(outcome(chance=0.75, gates=[GUESSED, NOTICED, CONTRAST, STEADY])).guessing
+    several = collect_facts(outcome(chance=0.75, gates=[GUESSED, NOTICED, CONTRAST, STEADY])).guessing
     assert several.endswith(", so the noticed rate, contrast rate and steady rate decide")
     assert describe_gate(CONTRAST) == "75% (55.6-87.2%) of 38 cases, 2 of them not scored; gate 50%, guessing 19%"
 
 
 def test_an_effect_tells_both_sides_and_their_difference() -> None:
-    assert facts_of(outcome(effects=[made()])).effects[0] == (
+    assert collect_facts(outcome(effects=[made()])).effects[0] == (
         "answers changed: 0.375 under the change, 0.0625 under the control. Net 0.3125 (0.188 to 0.438), over 48 "
         "samples"
     )
-    assert facts_of(outcome(effects=[made(interval=None)])).effects[0].endswith("Net 0.3125, over 48 samples")
+    assert collect_facts(outcome(effects=[made(interval=None)])).effects[0].endswith("Net 0.3125, over 48 samples")
     told = "0.375 - 0.0625 = 0.3125 (0.188 to 0.438); 48 samples"
-    assert effect_difference(outcome(), made()) == ("answers changed", told)
+    assert format_effect(outcome(), made()) == ("answers changed", told)
 
 
 def test_a_figure_that_is_a_mean_has_its_interval_and_says_what_it_leaves_out() -> None:
-    assert dict(figures(outcome())) == {"choice_changed": "0.5833 (0.388 to 0.755)", "mean_eval_score": "0.3127"}
-    assert dict(figures(known(22))) == {"answer_changed": f"0.5 (0.3 to 0.7), of 22 {BASIS}"}
-    assert dict(figures(known(36))) == {"answer_changed": "0.5 (0.3 to 0.7)"}
-    assert facts_of({**known(22), "effects": [made(samples=20)]}).effects[0].endswith(f"over 20 samples {BASIS}")
-    assert effect_difference(known(22), made(samples=20))[1].endswith(f"; 20 samples {BASIS}")
+    assert dict(format_figures(outcome())) == {"choice_changed": "0.5833 (0.388 to 0.755)", "mean_eval_score": "0.3127"}
+    assert dict(format_figures(known(22))) == {"answer_changed": f"0.5 (0.3 to 0.7), of 22 {BASIS}"}
+    assert dict(format_figures(known(36))) == {"answer_changed": "0.5 (0.3 to 0.7)"}
+    assert collect_facts({**known(22), "effects": [made(samples=20)]}).effects[0].endswith(f"over 20 samples {BASIS}")
+    assert format_effect(known(22), made(samples=20))[1].endswith(f"; 20 samples {BASIS}")
 
 
 def test_a_slice_is_marked_when_it_differs() -> None:
@@ -139,28 +139,28 @@ MATTERS = "the wording matters: pass rate 40% in wording 2, 90% in wording 3"
     ],
 )
 def test_one_sentence_names_worst_and_best_wording_where_the_wording_matters(test: Any, first: list[str]) -> None:
-    assert list(main_sentences(test)) == first
+    assert list(summarise_wordings(test)) == first
 
 
 def test_it_is_said_what_the_interval_covers() -> None:
-    assert list(sentences(worded(longer=1.1)))[1] == (
+    assert list(describe_wordings(worded(longer=1.1)))[1] == (
         "the 3 wordings count as a sample: interval and verdict cover samples and wordings"
     )
-    assert list(sentences(worded(longer=None, random=False)))[1] == (
+    assert list(describe_wordings(worded(longer=None, random=False)))[1] == (
         "with fewer than 6 wordings, interval and verdict hold for these 3 alone"
     )
-    assert list(sentences(outcome())) == []
+    assert list(describe_wordings(outcome())) == []
 
 
 def test_tables_hold_rates_from_low_to_high_and_shares_of_the_variance() -> None:
-    _, rates = wording_table(worded(longer=1.1))
+    _, rates = tabulate_wordings(worded(longer=1.1))
     assert [name for name, _ in rates] == ["2", "1", "3"]
-    _, shares = variance_table(worded(longer=1.1))
+    _, shares = tabulate_variance(worded(longer=1.1))
     assert shares == [("between samples", "50%"), ("between wordings", "20%"), ("the rest", "30%")]
     once = WordingVariances(samples=None, wordings=0.05, askings=0.0, rest=0.15)
-    _, shares = variance_table(worded(longer=1.1, variances=once))
+    _, shares = tabulate_variance(worded(longer=1.1, variances=once))
     assert shares == [("between wordings", "25%"), ("samples and the rest", "75%")]
-    assert variance_table(worded(longer=1.1, variances=None)) == ((), [])
+    assert tabulate_variance(worded(longer=1.1, variances=None)) == ((), [])
 
 
 def test_every_report_shows_them() -> None:
@@ -177,10 +177,10 @@ def test_every_report_shows_them() -> None:
     ("test", "counts"), [("order_bias", {"unparsed": 3}), ("option_order", {"outcome_unparsed": 1, "outcome_tied": 2})]
 )
 def test_pairs_without_a_choice_are_told(test: str, counts: dict[str, int]) -> None:
-    assert facts_of(outcome(test_type=test, figures=counts)).unread == (
+    assert collect_facts(outcome(test_type=test, figures=counts)).unread == (
         "3 of 37 pairs have no readable choice in at least one order; the verdict does not depend on them"
     )
-    assert facts_of(outcome(figures=dict.fromkeys(counts, 0))).unread == ""
+    assert collect_facts(outcome(figures=dict.fromkeys(counts, 0))).unread == ""
 
 
 READ = {"read_by_letter": 0.8, "read_by_asked": 0.15, "unread": 0.05}
@@ -199,18 +199,18 @@ STEPS = "choices were read by the letter alone 80%, asking back 15%; 5% could no
     ],
 )
 def test_how_choices_were_read_is_told_with_what_stayed_unread(figures: dict[str, float], told: str) -> None:
-    assert facts_of(outcome(figures=figures)).steps == told
+    assert collect_facts(outcome(figures=figures)).steps == told
 
 
 def test_the_known_errors_stand_beside_what_rules_read() -> None:
     measured: Any = {"by": "the rules", "date": "2026-11-22", "replies": 2_500, "missed": 20, "misread": 1}
     sources = ("chat models", "others")
     letters = [ReaderError(source=source, letter=letter, **measured) for source in sources for letter in "AB"]
-    one, two = facts_of(outcome(reader=letters)).known_errors
+    one, two = collect_facts(outcome(reader=letters)).known_errors
     each = "missed 0.8%, read wrongly <0.1% of 2,500"
     assert one == f"measured error of the rules: A: {each}, B: {each} (chat models)"
     assert two.endswith("(others)")
-    assert list(facts_of(outcome()).known_errors) == []
+    assert list(collect_facts(outcome()).known_errors) == []
 
 
 def in_words(agreed: float | None, unread_share: float) -> Outcome:
@@ -243,22 +243,22 @@ def test_a_model_that_reads_badly_is_doubted_and_one_that_reads_well_is_told() -
         "the reader model decided 20% of the choices, perhaps wrongly: the rules also read 50 of the replies"
     )
     assert warn_of_misreading(asked(0.95)) == ""
-    assert list(doubts(asked(0.95))) == []
+    assert list(yield_warnings(asked(0.95))) == []
     assert [each for each in describe_trust(asked(0.95)) if each] == [describe_reader(asked(0.95))]
-    assert list(doubts(asked(0.94))) == [each for each in describe_trust(asked(0.94)) if each]
+    assert list(yield_warnings(asked(0.94))) == [each for each in describe_trust(asked(0.94)) if each]
 
 
 def test_a_reader_is_named() -> None:
     told = "the rules also read 50 of the replies: openai/x agrees with them on 94%"
     assert told in describe_reader(asked(0.94), reader="openai/x")
     assert [told in each for each in describe_trust(asked(0.94), reader="openai/x")] == [False, True]
-    assert [told in each for each in doubts(asked(0.94), reader="openai/x")] == [True]
+    assert [told in each for each in yield_warnings(asked(0.94), reader="openai/x")] == [True]
     assert "the accuracy of openai/x as a reader could not be checked" in warn_of_misreading(
         asked(None), reader="openai/x"
     )
-    assert reader_of(summary()) == "the model"
+    assert get_reader_id(summary()) == "the model"
     model = ModelSummary(id="openai/x", provider="openai", revision="", dtype="", device="")
-    assert reader_of(summary(reader=model)) == "openai/x"
+    assert get_reader_id(summary(reader=model)) == "openai/x"
 
 
 def test_a_model_that_could_not_be_checked_is_doubted_where_it_read_something() -> None:

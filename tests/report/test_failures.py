@@ -9,7 +9,7 @@ from factories import Held, frame, outcome, report, row, summary
 
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.report import failures, html, markdown
-from contrapose.tasks.report.failures import MarkedRow, clear_failures, shown_failures
+from contrapose.tasks.report.failures import MarkedRow, find_failures, show_failures
 from contrapose.tasks.text.masking import make_shower
 
 FAILED = {"pass": False}
@@ -17,8 +17,8 @@ FAILED = {"pass": False}
 
 def of(rows: list[dict[str, Any]], *, test: str = "add_negation", most: int = 1) -> list[MarkedRow]:
     results = Held(frame(rows))
-    chosen = clear_failures(test, results.figures, results.at, most=most)
-    return shown_failures(test, chosen, make_shower(show_toxic=False))
+    chosen = find_failures(test, results.figures, results.at, most=most)
+    return show_failures(test, chosen, make_shower(show_toxic=False))
 
 
 def test_the_shortest_failure_with_both_replies_and_a_sure_change_comes_first() -> None:
@@ -114,13 +114,13 @@ def test_toxic_words_of_a_failure_are_masked() -> None:
 
 def test_failures_are_chosen_once_for_all_reports_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = list[str]()
-    clear = failures.clear_failures
+    clear = failures.find_failures
 
     def counting(test: str, *rest: Any) -> Any:
         chosen.append(test)
         return clear(test, *rest)
 
-    monkeypatch.setattr("contrapose.tasks.report.base.clear_failures", counting)
+    monkeypatch.setattr("contrapose.tasks.report.base.find_failures", counting)
     one = report(results=frame([row(**FAILED)]), summary=summary(tests=[outcome()]))
     assert b"".join(html.render(one))
     assert markdown.render(one)

@@ -16,7 +16,7 @@ from terminal import printed
 
 from contrapose.tasks.report import csv as results_csv
 from contrapose.tasks.report import markdown, summary
-from contrapose.tasks.report.task import artifact_key, verdict_row
+from contrapose.tasks.report.task import make_artifact_key, make_verdict_row
 from contrapose.tasks.text.cleaning import LONGEST_LINE, escape, one_line, show_hidden, storable
 from contrapose.tasks.text.masking import make_shower
 
@@ -59,7 +59,7 @@ def test_cells_come_back_and_none_is_a_formula(kind: str) -> None:
     rows = list(csv.DictReader(io.StringIO(content, newline="")))
     assert len(rows) == 2 * len(ATTACKS[kind])
     for text, row in zip(ATTACKS[kind], rows[::2], strict=True):
-        assert results_csv.restore(row["original"]) == storable(text), ascii(text)
+        assert results_csv.undo_disarming(row["original"]) == storable(text), ascii(text)
     assert not [cell for row in rows for cell in row.values() if CELL.match(cell) and not cell.startswith("'")]
 
 
@@ -81,9 +81,9 @@ def test_markdown_holds_no_link_no_image_no_html_and_its_tables_do_not_break(kin
 def test_artifacts_are_plain_values_under_plain_keys(kind: str) -> None:
     for text in ATTACKS[kind]:
         told = hostile_report(text).summary
-        row = verdict_row(told["tests"][0], model=text)
+        row = make_verdict_row(told["tests"][0], model=text)
         assert json.loads(json.dumps(row)) == row
-        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", artifact_key(text, text))
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", make_artifact_key(text, text))
         assert rendered(escape(text)).count("<") <= 2 + escape(text).count("<br>")
 
 

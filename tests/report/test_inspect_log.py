@@ -20,7 +20,7 @@ from contrapose.tasks.infer.recorded import RecordedModel
 from contrapose.tasks.infer.recordings import Selection, read_recording
 from contrapose.tasks.report import inspect_log
 from contrapose.tasks.report.base import Report, SentPrompts
-from contrapose.tasks.report.publish import raw_replies
+from contrapose.tasks.report.publish import collect_replies
 from contrapose.tasks.tables.results import result_table
 from contrapose.tasks.tables.table import write
 
@@ -131,5 +131,5 @@ def test_undecided_cases_have_no_score() -> None:
 @pytest.mark.usefixtures("in_tmp")
 def test_replies_are_read_from_stored_trials() -> None:
     trials = [Trial(case=asked, expected=before, actual=after) for asked, before, after in asked_cases()]
-    replies = raw_replies([write(trials[:5], Trial), write(trials[5:], Trial)])
+    replies = collect_replies([write(trials[:5], Trial), write(trials[5:], Trial)])
     assert replies == {trial.case.id: (trial.expected.text, trial.actual.text) for trial in trials}

@@ -18,7 +18,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from contrapose.tasks.core.outcome import Outcome, Verdict
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.junit import MOST, render
-from contrapose.tasks.report.schema import path, schema_bytes, summary_schema
+from contrapose.tasks.report.schema import encode_schema, locate_schema, make_schema
 from contrapose.tasks.report.summary import render as render_json
 from contrapose.tasks.report.summary import to_json
 from contrapose.tasks.text.cleaning import replace_surrogates
@@ -145,16 +145,16 @@ def complete() -> Any:
 
 
 def test_the_published_schema_is_up_to_date() -> None:
-    assert path().read_bytes() == schema_bytes(), "Renew it: python -m contrapose.tasks.report.schema"
+    assert locate_schema().read_bytes() == encode_schema(), "Renew it: python -m contrapose.tasks.report.schema"
 
 
 def test_it_is_a_schema() -> None:
-    Draft202012Validator.check_schema(summary_schema())
+    Draft202012Validator.check_schema(make_schema())
 
 
 @pytest.mark.parametrize("told", [summary(), complete()])
 def test_what_is_written_fits_and_has_nothing_that_is_not_described(told: Any) -> None:
-    Draft202012Validator(closed(summary_schema())).validate(json.loads(render_json(report(summary=told))))
+    Draft202012Validator(closed(make_schema())).validate(json.loads(render_json(report(summary=told))))
 
 
 @pytest.mark.parametrize("kind", ATTACKS)
@@ -162,17 +162,17 @@ def test_hostile_texts_fit_too_and_keep_it_valid(kind: str) -> None:
     for text in ATTACKS[kind]:
         assert strict(render_json(hostile_report(text)))["suite"] == replace_surrogates(text)
     told = strict(render_json(hostile_report("\n".join(ATTACKS[kind]))))
-    Draft202012Validator(summary_schema()).validate(told)
+    Draft202012Validator(make_schema()).validate(told)
 
 
 @pytest.mark.parametrize("wrong", [{"schema_version": 2}, {"verdict": "maybe"}, {"tests": None}, {"seconds": "long"}])
 def test_anything_else_does_not_fit(wrong: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
-        Draft202012Validator(summary_schema()).validate(json.loads(json.dumps({**summary(), **wrong})))
+        Draft202012Validator(make_schema()).validate(json.loads(json.dumps({**summary(), **wrong})))
 
 
 def test_every_field_says_what_it_is() -> None:
-    schema = summary_schema()
+    schema = make_schema()
     kinds = {"Summary": schema, **schema["$defs"]}
     bare = [
         (kind, name)

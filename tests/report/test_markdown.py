@@ -16,9 +16,9 @@ from contrapose.tasks.core.decision import CheckFinding, Decision, Side
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.history_records import Change, History, PastRun
 from contrapose.tasks.core.places import Place
-from contrapose.tasks.report.decision_markdown import answer_words, write_decision
+from contrapose.tasks.report.decision_markdown import list_answer, write_decision
 from contrapose.tasks.report.decision_markdown import render as render_decision
-from contrapose.tasks.report.markdown import Block, fitting, render
+from contrapose.tasks.report.markdown import Block, join_fitting_blocks, render
 from contrapose.tasks.text.cleaning import escape
 
 
@@ -84,10 +84,10 @@ LESS = "1 part did not fit into a comment; report.html has all."
 
 
 def test_what_fits_stays_in_order_and_what_matters_least_goes_first() -> None:
-    assert fitting(BLOCKS) == f"head\n\n{'least ' * 5}\n\nmiddle\n\nfoot"
-    assert fitting(BLOCKS, most=30) == f"head\n\nmiddle\n\nfoot\n\n{LESS}"
+    assert join_fitting_blocks(BLOCKS) == f"head\n\n{'least ' * 5}\n\nmiddle\n\nfoot"
+    assert join_fitting_blocks(BLOCKS, most=30) == f"head\n\nmiddle\n\nfoot\n\n{LESS}"
     for text in ("é" * 20, "\U0001f600" * 10):
-        assert LESS in fitting([Block(0, text)], most=30), "size is counted in bytes"
+        assert LESS in join_fitting_blocks([Block(0, text)], most=30), "size is counted in bytes"
 
 
 NASTY = "<img src=x onerror=alert(1)> [a](javascript:b) | `c` @team"
@@ -124,10 +124,10 @@ def test_verdict_reasons_and_tests_are_told() -> None:
 def test_an_approval_says_by_whom_and_why() -> None:
     approved = decision()
     approved["answer"] = {"approved": True, "reason": "Seen by hand.", "by": "Ana"}
-    assert answer_words(approved) == ["Approved by Ana: Seen by hand."]
+    assert list_answer(approved) == ["Approved by Ana: Seen by hand."]
     assert "Approved by Ana: Seen by hand." in render_decision(approved).decode()
     approved["answer"] = None
-    assert answer_words(approved) == []
+    assert list_answer(approved) == []
 
 
 def test_no_markup_comes_out_of_any_text() -> None:

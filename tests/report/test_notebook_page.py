@@ -18,7 +18,7 @@ from contrapose import ComparedRuns, ContraposeError, EvaluatedRun
 from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.report.notebook import COLOURS
-from contrapose.tasks.report.preview import PreviewTally, print_indented, sample_lines, section
+from contrapose.tasks.report.preview import PreviewTally, format_intro, format_sample, print_indented
 from contrapose.tasks.text.masking import make_shower
 
 TAGS = {"div", "strong", "span", "table", "thead", "tbody", "tr", "th", "td"}
@@ -118,13 +118,13 @@ def told(*samples: list[Case], title: str = "p") -> list[str]:
     tally = PreviewTally()
     for cases in samples:
         tally.add(cases)
-    return [line.plain for line in section(title, "data", tally)]
+    return [line.plain for line in format_intro(title, "data", tally)]
 
 
 def printed(*cases: Case, colour: bool = False) -> str:
     console = Console(width=80, force_terminal=colour)
     with console.capture() as captured:
-        for heading, text in sample_lines(cases, make_shower(show_toxic=False), brackets=not colour):
+        for heading, text in format_sample(cases, make_shower(show_toxic=False), brackets=not colour):
             print_indented(heading, console, by=0)
             print_indented(text, console, by=4)
     return captured.get()
@@ -180,8 +180,8 @@ def test_wordings_are_counted() -> None:
 
 def test_what_is_sent_is_shown_in_one_wording() -> None:
     from contrapose.tasks.config.model_spec import ModelSpec
-    from contrapose.tasks.report.preview import sent_lines
+    from contrapose.tasks.report.preview import format_sent
 
     cases = [case(wording=1), case(wording=1, control=True), case(wording=2), case(wording=2, control=True)]
-    lines = sent_lines(cases, ModelSpec(id="mock"), str, chat=True, brackets=True)  # type: ignore[arg-type]
+    lines = format_sent(cases, ModelSpec(id="mock"), str, chat=True, brackets=True)  # type: ignore[arg-type]
     assert [heading.plain for heading, _ in lines] == ["user, unchanged", "user, changed", "user, control"]

@@ -18,7 +18,7 @@ from playwright.sync_api import Browser
 
 from contrapose.tasks.core.history_records import PastRun
 from contrapose.tasks.report.base import Report, SentPrompts
-from contrapose.tasks.report.charts import ATTRIBUTES, SHAPES, scores, svg, trend
+from contrapose.tasks.report.charts import ATTRIBUTES, SHAPES, draw_scores, draw_trend, render_svg
 from contrapose.tasks.text.cleaning import show_hidden
 
 
@@ -28,7 +28,7 @@ def past(day: int, rate: float | None, model: str = "embedded") -> PastRun:
 
 
 def test_the_trend_tells_every_run_in_words() -> None:
-    drawn = trend((past(3, 0.5), past(4, 0.6, "other"), past(5, 0.75)), "order_bias")
+    drawn = draw_trend((past(3, 0.5), past(4, 0.6, "other"), past(5, 0.75)), "order_bias")
     assert drawn is not None
     told = ElementTree.fromstring(drawn).get("aria-label")
     assert told is not None
@@ -37,26 +37,26 @@ def test_the_trend_tells_every_run_in_words() -> None:
 
 
 def test_one_run_is_no_trend() -> None:
-    assert trend((past(3, 0.5),), "order_bias") is None
-    assert trend((past(3, None), past(4, 0.5)), "order_bias") is None
-    assert trend((past(3, 0.4), past(4, 0.5)), "add_negation") is None
-    assert trend((), "order_bias") is None
+    assert draw_trend((past(3, 0.5),), "order_bias") is None
+    assert draw_trend((past(3, None), past(4, 0.5)), "order_bias") is None
+    assert draw_trend((past(3, 0.4), past(4, 0.5)), "add_negation") is None
+    assert draw_trend((), "order_bias") is None
 
 
 def test_scores_are_told_by_their_quartiles() -> None:
-    drawn = scores(np.arange(101.0), np.zeros(3), name="eval_score")
+    drawn = draw_scores(np.arange(101.0), np.zeros(3), name="eval_score")
     assert drawn is not None
     assert "101 cases: median 50, half of them between 25 and 75; eval_score of 3 controls: median 0" in drawn
 
 
 @pytest.mark.parametrize("values", [np.arange(5.0), np.tile([0.0, 1.0], 50), np.full(20, 0.3)])
 def test_few_or_equal_scores_are_not_drawn(values: np.ndarray) -> None:
-    assert scores(values, np.empty(0), name="eval_score") is None
+    assert draw_scores(values, np.empty(0), name="eval_score") is None
 
 
 @pytest.mark.parametrize("text", HOSTILE[::40])
 def test_a_hostile_name_stays_text(text: str) -> None:
-    drawn = scores(np.arange(30.0), np.empty(0), name=show_hidden(text))
+    drawn = draw_scores(np.arange(30.0), np.empty(0), name=show_hidden(text))
     root = ElementTree.fromstring(str(drawn))
     assert {element.tag for element in root.iter()} <= SHAPES
     for element in root[0].iter():
@@ -65,9 +65,9 @@ def test_a_hostile_name_stays_text(text: str) -> None:
 
 
 def test_what_cannot_be_drawn_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert svg({"mark": "no such mark"}) is None
-    monkeypatch.setattr("contrapose.tasks.report.charts.svg", lambda _: None)
-    chart = trend((past(3, 0.5), past(5, 0.75)), "order_bias")
+    assert render_svg({"mark": "no such mark"}) is None
+    monkeypatch.setattr("contrapose.tasks.report.charts.render_svg", lambda _: None)
+    chart = draw_trend((past(3, 0.5), past(5, 0.75)), "order_bias")
     assert chart is not None
     assert chart.startswith("<p>Pass rate")
 

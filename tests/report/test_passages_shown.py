@@ -14,7 +14,7 @@ from terminal import printed
 
 from contrapose.tasks.core.passages import PassageCounts, PassageGroup, PassageSummary
 from contrapose.tasks.report import html, markdown
-from contrapose.tasks.report.passages import SHOWN, passage_details, passage_table, sentences
+from contrapose.tasks.report.passages import SHOWN, describe_passages, list_passages, tabulate_passages
 
 ALL_HITS = 12
 
@@ -46,7 +46,7 @@ BOTH = retrieved(
 
 
 def test_what_happened_is_told_by_the_passages() -> None:
-    assert list(sentences(BOTH)) == [
+    assert list(describe_passages(BOTH)) == [
         "12 of 40 answers changed: 9 with other passages (retrieval may be the cause) and 3 with the same passages "
         "(retrieval is not the cause)",
         "75% (20.0-80.0%) of those that changed came with other passages",
@@ -73,16 +73,16 @@ def test_what_happened_is_told_by_the_passages() -> None:
     ],
 )
 def test_only_what_there_is_is_named(groups: list[PassageGroup], first: str) -> None:
-    assert next(sentences(retrieved(counts(*groups)))) == first
+    assert next(describe_passages(retrieved(counts(*groups)))) == first
 
 
 def test_of_a_difference_beyond_chance_no_chance_is_named() -> None:
-    told = list(sentences(retrieved(counts(group("same", 3, 20), group("other", 9, 20), p=0.01))))
+    told = list(describe_passages(retrieved(counts(group("same", 3, 20), group("other", 9, 20), p=0.01))))
     assert told[2].endswith("(p = 0.010)")
 
 
 def test_the_table_sets_the_rates_apart() -> None:
-    header, rows = passage_table(BOTH)
+    header, rows = tabulate_passages(BOTH)
     assert header == ("passages", "changed", "rate (95 %)")
     assert rows == [
         ("the same", "3 of 20", "15% (10.0-90.0%)"),
@@ -93,7 +93,7 @@ def test_the_table_sets_the_rates_apart() -> None:
 
 
 def test_without_passages_nothing_is_told() -> None:
-    assert list(sentences(outcome())) == []
+    assert list(describe_passages(outcome())) == []
     pages = [b"".join(html.render(report())).decode(), markdown.render(report()).decode()]
     assert not any("etrieval" in page for page in pages)
 
@@ -113,7 +113,7 @@ def test_every_report_tells_it() -> None:
 
 def passages(before: list[str] | None, after: list[str] | None) -> list[tuple[str, str]]:
     cells = {"expected_passages": before, "actual_passages": after}
-    return list(passage_details({name: None if texts is None else json.dumps(texts) for name, texts in cells.items()}))
+    return list(list_passages({name: None if texts is None else json.dumps(texts) for name, texts in cells.items()}))
 
 
 def test_in_a_row_those_of_one_reply_alone_come_first() -> None:

@@ -19,8 +19,14 @@ from hypothesis import strategies as st
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.core.registry import names, probe
 from contrapose.tasks.report.base import Report
-from contrapose.tasks.report.csv import inert, render, restore
-from contrapose.tasks.report.publish import StoredResults, describe_schema, of_cases, of_results, write_files
+from contrapose.tasks.report.csv import disarm, render, undo_disarming
+from contrapose.tasks.report.publish import (
+    StoredResults,
+    describe_cases,
+    describe_results,
+    describe_schema,
+    write_files,
+)
 from contrapose.tasks.tables.columnar import schema_of
 from contrapose.tasks.tables.results import COMMON, schema_for
 from contrapose.tasks.tables.table import write, write_arrow
@@ -37,7 +43,7 @@ def read(content: bytes) -> list[dict[str, str]]:
 @pytest.mark.parametrize("sign", "=+-@＝＋－＠")
 @pytest.mark.parametrize("before", ["", " ", "\t", "\r", "\n", '"', "' ", "\u200b", "\u00a0"])
 def test_no_text_starts_a_formula(before: str, sign: str) -> None:
-    assert inert(f"{before}{sign}1+1").startswith("'")
+    assert disarm(f"{before}{sign}1+1").startswith("'")
 
 
 @pytest.mark.parametrize(
@@ -49,19 +55,19 @@ def test_no_text_starts_a_formula(before: str, sign: str) -> None:
     ],
 )
 def test_harmless_texts_stay_what_they_are_and_no_column_starts_a_formula(text: str, safe: str) -> None:
-    assert inert(text) == safe
+    assert disarm(text) == safe
 
 
 @given(st.text(alphabet="=-+@'\"; \n\ta\u200b", max_size=12))
 def test_any_text_can_be_restored(text: str) -> None:
-    assert restore(inert(text)) == text
+    assert undo_disarming(disarm(text)) == text
 
 
 def test_pandas_reads_what_was_written() -> None:
     texts = ["=1+1", "'=1+1", "a;=1", "- one\n- two", 'say "no", then', "plain", "NA"]
     rows = [row(case_id=str(number), original=text) for number, text in enumerate(texts)]
     found = pd.read_csv(io.BytesIO(whole(report(results=frame(rows)))), keep_default_na=False)
-    assert [restore(text) for text in found["original"]] == texts
+    assert [undo_disarming(text) for text in found["original"]] == texts
 
 
 def test_numbers_stay_numbers_and_missing_values_are_empty() -> None:
@@ -92,19 +98,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("name", names("probes"))
 def test_every_column_of_every_test_is_described(name: str) -> None:
-    found = of_results([name])
+    found = describe_results([name])
     assert list(found) == schema_for(probe(name)).names
     assert all(column["description"] for column in found.values())
 
 
 def test_columns_of_passages_are_described_too() -> None:
-    columns = of_results(["typo"], passages=True)
+    columns = describe_results(["typo"], passages=True)
     assert list(columns) == schema_for(probe("typo"), passages=True).names
     assert all(column["description"] for column in columns.values())
 
 
 def test_every_field_of_a_case_is_described() -> None:
-    columns = of_cases()
+    columns = describe_cases()
     assert list(columns) == schema_of(Case).names
     assert all(column["description"] for column in columns.values())
 
@@ -133,4 +139,4 @@ def test_duckdb_reads_it_all_without_arrow(folder: Path) -> None:
 
 def test_a_column_that_no_probe_describes_stays_without_words() -> None:
     schema = pa.schema([pa.field("theirs", pa.int64())])
-    assert describe_schema(schema, of_results(["add_negation"]), summary()).field("theirs").metadata == {}
+    assert describe_schema(schema, describe_results(["add_negation"]), summary()).field("theirs").metadata == {}

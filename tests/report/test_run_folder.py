@@ -19,8 +19,8 @@ from contrapose.tasks.core import errors
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.report import mlflow
-from contrapose.tasks.report.mlflow import log, track, values_of_run
-from contrapose.tasks.report.publish import free_folder, reserved_folder, write_folder
+from contrapose.tasks.report.mlflow import collect_run_values, log_run, track
+from contrapose.tasks.report.publish import find_free_folder, reserve_folder, write_folder
 
 
 def put(folder: Path) -> None:
@@ -29,12 +29,12 @@ def put(folder: Path) -> None:
 
 def test_a_name_is_given_once(tmp_path: Path) -> None:
     with ThreadPoolExecutor(16) as pool:
-        found = list(pool.map(lambda _: free_folder(Place(str(tmp_path / "runs")), "x"), range(32)))
+        found = list(pool.map(lambda _: find_free_folder(Place(str(tmp_path / "runs")), "x"), range(32)))
     assert len(set(found)) == 32
     for folder in found:
         write_folder(folder, put, last="a.txt")
     assert sorted(tmp_path.glob("runs/*")) == sorted(folder.path for folder in found)
-    assert free_folder(Place(str(tmp_path / "runs")), "x").name == "x-33"
+    assert find_free_folder(Place(str(tmp_path / "runs")), "x").name == "x-33"
 
 
 def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
@@ -42,7 +42,7 @@ def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
         put(folder)
         raise RuntimeError
 
-    folder = free_folder(Place(str(tmp_path)), "x")
+    folder = find_free_folder(Place(str(tmp_path)), "x")
     with pytest.raises(RuntimeError):
         write_folder(folder, fail, last="a.txt")
     assert list(tmp_path.iterdir()) == []
@@ -50,7 +50,7 @@ def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("end", [KeyboardInterrupt, RuntimeError, None])
 def test_a_reserved_folder_leaves_nothing_aside(tmp_path: Path, end: type[BaseException] | None) -> None:
-    with suppress(KeyboardInterrupt, RuntimeError), reserved_folder(Place(str(tmp_path)), "x") as folder:
+    with suppress(KeyboardInterrupt, RuntimeError), reserve_folder(Place(str(tmp_path)), "x") as folder:
         if end is not None:
             raise end
         write_folder(folder, put, last="a.txt")
@@ -60,7 +60,7 @@ def test_a_reserved_folder_leaves_nothing_aside(tmp_path: Path, end: type[BaseEx
 def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigError, match=r"cannot write the run folder.*--out"):
-        free_folder(Place(str(tmp_path / "file")), "x")
+        find_free_folder(Place(str(tmp_path / "file")), "x")
 
 
 def modes(folder: Path) -> set[tuple[int, ...]]:
@@ -83,7 +83,7 @@ def test_a_run_is_as_open_as_the_folder_of_runs_and_a_new_one_is_the_users_alone
     if around is not None:
         runs.mkdir()
         runs.chmod(around)
-    write_folder(free_folder(Place(str(runs)), "one"), put, last="a.txt")
+    write_folder(find_free_folder(Place(str(runs)), "one"), put, last="a.txt")
     (Place(str(runs)) / ".history" / "one.parquet").write(b"")
     assert stat.S_IMODE(runs.stat().st_mode) == folders
     assert modes(runs) == {(folders,), (files,)}
@@ -128,7 +128,7 @@ def published(folder: Path) -> Path:
 
 def test_a_run_is_logged_with_its_figures_and_files(tmp_path: Path) -> None:
     store = Store()
-    assert log(published(tmp_path), summary(), experiment="nightly", client=store) == "r1"
+    assert log_run(published(tmp_path), summary(), experiment="nightly", client=store) == "r1"
     assert store.told["add_toxic_words.pass_rate"] == 0.95
     assert (store.told["add_toxic_words.low"], store.told["add_toxic_words.high"]) == (0.835, 0.986)
     assert (store.told["add_toxic_words.n"], store.told["contrapose.add_toxic_words.verdict"]) == (40, "pass")
@@ -138,7 +138,7 @@ def test_a_run_is_logged_with_its_figures_and_files(tmp_path: Path) -> None:
 
 
 def test_a_figure_without_a_value_is_left_out() -> None:
-    found = values_of_run(summary(tests=[outcome(pass_rate=None, interval=None)]))
+    found = collect_run_values(summary(tests=[outcome(pass_rate=None, interval=None)]))
     assert "add_negation.n" in found.metrics
     assert not {"add_negation.pass_rate", "add_negation.low"} & set(found.metrics)
 
@@ -146,14 +146,14 @@ def test_a_figure_without_a_value_is_left_out() -> None:
 def test_what_is_logged_in_part_is_marked_as_failed(tmp_path: Path) -> None:
     store = Store(broken="suite")
     with pytest.raises(OSError, match="secret"):
-        log(tmp_path, summary(), experiment="nightly", client=store)
+        log_run(tmp_path, summary(), experiment="nightly", client=store)
     assert store.status == "FAILED"
 
 
 def test_a_store_that_fails_is_told_in_a_line_without_its_address(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mlflow, "_client", lambda: Store(broken="suite"))
+    monkeypatch.setattr(mlflow, "_make_client", lambda: Store(broken="suite"))
     told = track(tmp_path, summary(), experiment="nightly")
     assert told == [
         "The run was not logged into MLflow's experiment nightly: OSError. See MLFLOW_TRACKING_URI, and the log of its "
@@ -168,7 +168,7 @@ def test_the_advice_of_mlflow_is_shown_without_addresses(tmp_path: Path, monkeyp
             "See https://user:secret@host/page?token=secret for guidance, or set `MLFLOW_ALLOW_FILE_STORE=true`."
         )
 
-    monkeypatch.setattr(mlflow, "_client", refuse)
+    monkeypatch.setattr(mlflow, "_make_client", refuse)
     (told,) = track(tmp_path, summary(), experiment="nightly")
     assert "sqlite:///mlflow.db" in told
     assert "set `MLFLOW_ALLOW_FILE_STORE=true`" in told
@@ -184,7 +184,7 @@ MlflowError.__module__ = "mlflow.exceptions"
 
 def test_names_and_values_are_such_as_every_store_takes() -> None:
     for text in HOSTILE:
-        found = values_of_run(hostile_report(text).summary)
+        found = collect_run_values(hostile_report(text).summary)
         names = [*found.params, *found.metrics, *found.tags]
         assert all(set(name) <= ALLOWED and len(name) <= 250 for name in names), ascii(text)
         values = [*found.params.values(), *found.tags.values()]

@@ -15,7 +15,7 @@ from contrapose.tasks.core.records import Case
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.report.base import FIGURES
 from contrapose.tasks.report.csv import render
-from contrapose.tasks.report.publish import StoredResults, skipped_examples
+from contrapose.tasks.report.publish import StoredResults, sample_skipped
 from contrapose.tasks.tables import table as tables
 from contrapose.tasks.tables.results import schema_for
 from contrapose.tasks.tables.table import Table, write, write_arrow
@@ -89,10 +89,10 @@ def test_the_first_skipped_cases_of_each_test_and_reason_are_kept() -> None:
     def table(test: str) -> Table:
         return write([*cases(test, "empty", 9), *islice(cases(test, "wh_subject", 9), 7, 9)], Case)
 
-    found = skipped_examples([table("one"), table("two")])
+    found = sample_skipped([table("one"), table("two")])
     assert list(found["sample_id"]) == ["0", "1", "2", "7", "8"] * 2
     assert list(found.columns) == ["test_type", "sample_id", "original", "skip_reason"]
 
 
 def test_no_skipped_case_leaves_the_columns() -> None:
-    assert list(skipped_examples([write([], Case)])) == ["test_type", "sample_id", "original", "skip_reason"]
+    assert list(sample_skipped([write([], Case)])) == ["test_type", "sample_id", "original", "skip_reason"]

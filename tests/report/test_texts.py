@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contrapose.tasks.report.html.sample_data import page_texts
+from contrapose.tasks.report.html.sample_data import clean_texts
 from contrapose.tasks.text.cleaning import cut_text, one_line, show_hidden, storable
 from contrapose.tasks.text.diff import edits, mark
 from contrapose.tasks.text.inline import elide_middle, inline
@@ -167,7 +167,7 @@ SPLIT = (
 @pytest.mark.parametrize("text", SPLIT)
 def test_a_toxic_word_split_by_what_no_terminal_shows_is_masked(text: str) -> None:
     assert "ck" not in make_shower(show_toxic=False)(f"what the {text}!")
-    (pieces,) = page_texts([f"what the {text}!"], show_toxic=False, longest=100)
+    (pieces,) = clean_texts([f"what the {text}!"], show_toxic=False, longest=100)
     assert "ck" not in "".join(pieces[::2])
 
 

@@ -16,7 +16,7 @@ from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.validation import BrokenRow, Checked, Finding, Kind, SuiteFile
 from contrapose.tasks.report import validation
 from contrapose.tasks.report.base import Report
-from contrapose.tasks.report.validation import refusal, write_evidence
+from contrapose.tasks.report.validation import make_gate_error, write_evidence
 
 OWN = SuiteFile(file="mine-results.yaml", sha256="ef" * 32, own=True)
 BUNDLED = SuiteFile(file="results.yaml", sha256="ab" * 32, own=False)
@@ -84,7 +84,7 @@ def test_toxic_words_are_masked_unless_they_are_asked_for() -> None:
     table = checked(broken("you are a fucking idiot"))
     assert "fucking" not in shown(table)
     assert "fucking" in shown(table, show_toxic=True)
-    assert "fucking" not in str(refusal([table]))
+    assert "fucking" not in str(make_gate_error([table]))
 
 
 def test_the_page_needs_no_network_and_has_no_script() -> None:
@@ -115,7 +115,7 @@ def test_a_hostile_text_stays_text() -> None:
     harmless = [f"harmless {number}" for number in range(len(texts))]
     assert elements(shown(*map(hostile, texts))) == elements(shown(*map(hostile, harmless)))
     for text in texts:
-        assert "\n" not in str(refusal([hostile(text)])), ascii(text)
+        assert "\n" not in str(make_gate_error([hostile(text)])), ascii(text)
 
 
 def test_the_file_for_machines_holds_hostile_texts_as_they_are() -> None:

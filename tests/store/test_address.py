@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.store.engine import public_address, refuse_unreadable, store_url
+from contrapose.tasks.store.engine import refuse_unreadable, remove_password, store_url
 
 
 def test_the_environment_names_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,15 +39,15 @@ def test_without_a_name_it_lies_in_the_users_cache(
     ],
 )
 def test_an_address_is_shown_without_its_password(url: str, expected: str) -> None:
-    assert public_address(url) == expected
-    assert "hunter2" not in public_address(url)
-    assert "ter2" not in public_address(url)
+    assert remove_password(url) == expected
+    assert "hunter2" not in remove_password(url)
+    assert "ter2" not in remove_password(url)
 
 
 @pytest.mark.parametrize("url", ["postgresql+psycopg://me:hunter2@host/name", "sqlite:////srv/a.sqlite3", "sqlite://"])
 def test_a_readable_address_is_shown_and_not_refused(url: str) -> None:
     refuse_unreadable(url)
-    assert public_address(url) == url.replace("hunter2", "***")
+    assert remove_password(url) == url.replace("hunter2", "***")
 
 
 @pytest.mark.parametrize("url", ["hunter2", "postgresql://me:hunter2@host:port/name", ""])

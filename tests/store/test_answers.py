@@ -13,27 +13,27 @@ from sqlalchemy import select
 from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.answers import AnswerTable, Keyed, batch_of, checksum_ok
+from contrapose.tasks.store.answers import AnswerRow, AnswerTable, build_batch, checksum_ok
 from contrapose.tasks.store.engine import MOST_VALUES
 from contrapose.tasks.store.schema import ANSWERS
 
 pytestmark = pytest.mark.usefixtures("store")
 
 
-def keyed(number: int, text: str = "yes", **values: object) -> Keyed:
+def keyed(number: int, text: str = "yes", **values: object) -> AnswerRow:
     question = Question(kind="generate", prompt=f"question {number}")
     usage = Usage(calls=1, prompt_tokens=3, completion_tokens=2)
     completion = Completion(text=text, usage=usage, **values)  # type: ignore[arg-type]
-    return Keyed(key=f"{number:064x}", answer=Answer(question=question, completion=completion, seconds=number / 10))
+    return AnswerRow(key=f"{number:064x}", answer=Answer(question=question, completion=completion, seconds=number / 10))
 
 
 def begin(name: str = "run") -> str:
     return Store().runs.begin(name, config="{}", folder=".")
 
 
-def save(table: AnswerTable, *answers: Keyed, run: str, again: bool = False) -> None:
+def save(table: AnswerTable, *answers: AnswerRow, run: str, again: bool = False) -> None:
     spent = Usage(calls=len(answers), prompt_tokens=3 * len(answers), completion_tokens=2 * len(answers))
-    table.keep(batch_of(answers, run=run, model="m", spent=spent, failures=0, again=again))
+    table.keep(build_batch(answers, run=run, model="m", spent=spent, failures=0, again=again))
 
 
 @pytest.mark.parametrize(
@@ -119,9 +119,11 @@ def test_of_the_keys_only_those_that_are_answered_are_found() -> None:
 
 def test_what_one_run_spends_is_counted_for_no_other() -> None:
     table, run, other = Store().answers, begin(), begin("other")
-    table.keep(batch_of([keyed(1)], run=run, model="m", spent=Usage(calls=2, prompt_tokens=5), failures=1, again=False))
     table.keep(
-        batch_of([keyed(2)], run=run, model="m", spent=Usage(calls=1, completion_tokens=7), failures=3, again=False)
+        build_batch([keyed(1)], run=run, model="m", spent=Usage(calls=2, prompt_tokens=5), failures=1, again=False)
+    )
+    table.keep(
+        build_batch([keyed(2)], run=run, model="m", spent=Usage(calls=1, completion_tokens=7), failures=3, again=False)
     )
     row, beside = Store().runs.get(run), Store().runs.get(other)
     assert (row.answers, row.failures, row.spent) == (2, 4, Usage(calls=3, prompt_tokens=5, completion_tokens=7))
@@ -146,7 +148,9 @@ def test_an_answer_is_kept_with_all_that_is_known_of_it() -> None:
     table, run = Store().answers, begin()
     kept = keyed(3)
     answer = replace(kept.answer, requests=4)
-    table.keep(batch_of([replace(kept, answer=answer)], run=run, model="org/m", spent=Usage(), failures=0, again=False))
+    table.keep(
+        build_batch([replace(kept, answer=answer)], run=run, model="org/m", spent=Usage(), failures=0, again=False)
+    )
     with table.engine.begin() as connection:
         row = connection.execute(select(ANSWERS)).one()
     assert (row.model, row.prompt_tokens, row.completion_tokens, row.requests) == ("org/m", 3, 2, 4)

@@ -9,7 +9,7 @@ from contrapose.tasks.config.prices import FREE, Price
 from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Call, Completion, Usage
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.answers import Keyed, batch_of
+from contrapose.tasks.store.answers import AnswerRow, build_batch
 from contrapose.tasks.store.runs import MOST
 from contrapose.tasks.store.schema import ANSWERS
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("store")
 def save(run: str, first: int, *calls: tuple[float, int, int]) -> str:
     begun = Store().runs.begin(run, config="{}", folder=".")
     answers = [
-        Keyed(
+        AnswerRow(
             key=f"{number:064x}",
             answer=Answer(
                 question=Question(kind="generate", prompt=f"question {number}"),
@@ -29,7 +29,7 @@ def save(run: str, first: int, *calls: tuple[float, int, int]) -> str:
         )
         for number, (seconds, read, written) in enumerate(calls, start=first)
     ]
-    Store().answers.keep(batch_of(answers, run=begun, model="m", spent=Usage(), failures=0, again=False))
+    Store().answers.keep(build_batch(answers, run=begun, model="m", spent=Usage(), failures=0, again=False))
     return begun
 
 

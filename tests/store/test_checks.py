@@ -10,7 +10,7 @@ from clocks import Clocks, set_by_hand
 from sqlalchemy import update
 
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.checks import LEASE_SECONDS, CheckRow, Checks, OvertakenError, State
+from contrapose.tasks.store.checks import LEASE_SECONDS, CheckRow, Checks, CheckTakenOverError, State
 from contrapose.tasks.store.opening import connect
 from contrapose.tasks.store.schema import CHECKS
 
@@ -62,7 +62,7 @@ def test_a_check_of_a_process_that_ended_is_taken_over_as_it_is(checks: Checks, 
     other = Store().checks(flow_run="two")
     row = begin(other)
     assert (row.owner, row.state, row.decision) == (other.owner, "decided", '{"n": 1}')
-    with pytest.raises(OvertakenError):
+    with pytest.raises(CheckTakenOverError):
         checks.confirm(KEY)
     other.close(KEY, promoted=True)
     assert begin(Store().checks(flow_run="three")).state == "promoted"
@@ -88,7 +88,7 @@ def seconds_left_alone(checks: Checks, clocks: Clocks) -> float:
 def test_a_silent_owner_loses_a_check_and_can_no_longer_decide(checks: Checks, clocks: Clocks) -> None:
     begin(checks)
     assert LEASE_SECONDS <= seconds_left_alone(Store().checks(flow_run="two"), clocks) <= LEASE_SECONDS + 1
-    with pytest.raises(OvertakenError):
+    with pytest.raises(CheckTakenOverError):
         checks.decide(KEY, verdict="promote", decision="{}")
     checks.release(KEY)
     assert checks.get(KEY) is not None
@@ -121,7 +121,7 @@ def test_an_owner_who_gives_signs_of_life_keeps_it(checks: Checks, store: str, m
     monkeypatch.setattr("contrapose.tasks.store.checks.LEASE_SECONDS", 2.0)
     begin(checks)
     other = Store().checks(flow_run="two")
-    with checks.alive(KEY), ThreadPoolExecutor(1) as pool:
+    with checks.keep_alive(KEY), ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(begin, other)
         with pytest.raises(TimeoutError):
             waiting.result(timeout=4)
@@ -176,12 +176,12 @@ def test_a_later_promotion_among_checks_that_are_alike_is_found(checks: Checks) 
     keys = [ALIKE + number * 32 for number in "ab"] + ["2" * 64]
     for key in keys:
         decided(checks, key)
-    assert checks.newer(keys[0], alike=ALIKE) is None
+    assert checks.find_newer(keys[0], alike=ALIKE) is None
     for key in keys:
         checks.close(key, promoted=True)
-    found = checks.newer(keys[0], alike=ALIKE)
+    found = checks.find_newer(keys[0], alike=ALIKE)
     assert found.key == keys[1]
-    assert checks.newer(keys[1], alike=ALIKE) is None
+    assert checks.find_newer(keys[1], alike=ALIKE) is None
 
 
 def test_of_two_the_one_announced_later_is_newer_whichever_began_first(checks: Checks) -> None:
@@ -189,7 +189,7 @@ def test_of_two_the_one_announced_later_is_newer_whichever_began_first(checks: C
     for key, announced in ((newer, 2.0), (older, 1.0)):
         decided(checks, key, announced=announced)
     checks.close(newer, promoted=True)
-    found = checks.newer(older, alike=ALIKE)
+    found = checks.find_newer(older, alike=ALIKE)
     assert found.key == newer
 
 
@@ -204,7 +204,7 @@ def test_a_check_that_begins_again_began_later(checks: Checks) -> None:
         decided(checks, key)
         checks.close(key, promoted=key == keys[1])
     begin(Store().checks(flow_run="two"), key=keys[0], again=True)
-    assert checks.newer(keys[0], alike=ALIKE) is None
+    assert checks.find_newer(keys[0], alike=ALIKE) is None
 
 
 def test_a_check_begins_with_what_was_announced(checks: Checks) -> None:
@@ -231,7 +231,7 @@ def test_only_a_check_or_a_promotion_under_way_is_open(
 
 def test_each_write_is_a_sign_of_life(checks: Checks, store: str, monkeypatch: pytest.MonkeyPatch) -> None:
     moment = 1000.0
-    monkeypatch.setattr("contrapose.tasks.store.checks.database_time", lambda connection: moment)
+    monkeypatch.setattr("contrapose.tasks.store.checks.get_database_time", lambda connection: moment)
     assert begin(checks).until == moment + LEASE_SECONDS
     moment += LEASE_SECONDS
     checks.confirm(KEY)
@@ -240,7 +240,7 @@ def test_each_write_is_a_sign_of_life(checks: Checks, store: str, monkeypatch: p
 
 
 def test_a_check_that_is_left_is_anybodys_at_once(checks: Checks, clocks: Clocks) -> None:
-    with checks.alive(KEY):
+    with checks.keep_alive(KEY):
         begin(checks)
     assert seconds_left_alone(Store().checks(flow_run="two"), clocks) == 0
 
@@ -251,7 +251,7 @@ def test_who_lost_a_check_leaves_it_to_the_new_owner(checks: Checks, store: str)
         connection.execute(update(CHECKS).values(until=0.0))
     other = Store().checks(flow_run="two")
     until = begin(other).until
-    with checks.alive(KEY):
+    with checks.keep_alive(KEY):
         pass
     row = other.get(KEY)
     assert row.until == until
@@ -283,7 +283,7 @@ def test_of_two_later_promotions_the_last_is_found(checks: Checks) -> None:
     for place, key in enumerate([keys[0], keys[2], keys[1]]):
         decided(checks, key, announced=float(place))
         checks.close(key, promoted=True)
-    found = checks.newer(keys[0], alike=ALIKE)
+    found = checks.find_newer(keys[0], alike=ALIKE)
     assert found.key == keys[1]
 
 
@@ -300,7 +300,7 @@ def test_who_begins_waits_for_an_open_check_of_somebody_else(checks: Checks, mon
 def test_a_check_that_was_released_at_this_moment_is_tried_again(
     checks: Checks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("contrapose.tasks.store.checks._row", lambda *_: None)
+    monkeypatch.setattr("contrapose.tasks.store.checks._read_row", lambda *_: None)
     assert take(checks) is None
 
 

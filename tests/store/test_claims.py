@@ -12,10 +12,10 @@ from store.test_answers import keyed
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.infer.broker import RENEW_SECONDS
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.answers import batch_of
+from contrapose.tasks.store.answers import build_batch
 from contrapose.tasks.store.claims import LEASE_SECONDS, Claims
 from contrapose.tasks.store.engine import BUSY_SECONDS
-from contrapose.tasks.store.owners import GLANCE_SECONDS, SILENT_SECONDS, Silence
+from contrapose.tasks.store.owners import GLANCE_SECONDS, SILENT_SECONDS, OwnerWatch
 from contrapose.tasks.store.schema import CLAIMS
 
 pytestmark = pytest.mark.usefixtures("store")
@@ -42,7 +42,7 @@ def seconds_held(claims: Claims, clocks: Clocks, *, most: float) -> float:
 
 def answer(number: int) -> None:
     run = Store().runs.begin("run", config="{}", folder=".")
-    Store().answers.keep(batch_of([keyed(number)], run=run, model="m", spent=Usage(), failures=0, again=False))
+    Store().answers.keep(build_batch([keyed(number)], run=run, model="m", spent=Usage(), failures=0, again=False))
 
 
 def become(claims: Claims, **values: object) -> None:
@@ -96,10 +96,10 @@ def test_an_owner_who_lives_keeps_its_claims_when_the_clock_jumps(jump: float, c
 @pytest.mark.parametrize("wrong", [HOUR, -HOUR])
 @pytest.mark.parametrize("moves", [1.0, -1.0])
 def test_an_owner_whose_clock_is_wrong_and_who_gives_signs_lives(wrong: float, moves: float, clocks: Clocks) -> None:
-    others = Silence(lease=LEASE_SECONDS, enough=SILENT_SECONDS)
+    others = OwnerWatch(lease=LEASE_SECONDS, enough=SILENT_SECONDS)
     for number in range(60):
         sign = clocks.wall + wrong + moves * (number // LATE)
-        assert others.dead({"it": sign}, now=clocks.wall) == set()
+        assert others.find_dead({"it": sign}, now=clocks.wall) == set()
         clocks.measured += 1
 
 

@@ -10,8 +10,8 @@ from store.test_answers import begin, keyed, save
 
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.answers import batch_of
-from contrapose.tasks.store.housekeeping import Held
+from contrapose.tasks.store.answers import build_batch
+from contrapose.tasks.store.housekeeping import CachedModel
 from contrapose.tasks.store.schema import ANSWERS
 
 pytestmark = pytest.mark.usefixtures("store")
@@ -21,7 +21,7 @@ def kept(model: str, *numbers: int, stored: float = 0.0) -> None:
     """Keep answers of a model as if they had been stored at `stored` and each a second later than the last."""
     table = Store().answers
     table.keep(
-        batch_of([keyed(n) for n in numbers], run=begin(model), model=model, spent=Usage(), failures=0, again=False)
+        build_batch([keyed(n) for n in numbers], run=begin(model), model=model, spent=Usage(), failures=0, again=False)
     )
     with table.engine.begin() as connection:
         for place, number in enumerate(numbers):
@@ -37,8 +37,8 @@ def test_what_there_is_is_told_by_model_in_the_order_of_names() -> None:
     kept("small", 1, 2, stored=20.0)
     kept("large", 3, stored=10.0)
     assert Store().housekeeping.count_by_model() == [
-        Held("large", 1, 3, 2, 10.0, 10.0),
-        Held("small", 2, 6, 4, 20.0, 21.0),
+        CachedModel("large", 1, 3, 2, 10.0, 10.0),
+        CachedModel("small", 2, 6, 4, 20.0, 21.0),
     ]
 
 

@@ -13,7 +13,7 @@ from store.test_answers import begin, keyed, save
 
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.engine import BUSY_SECONDS, reach, without_address
+from contrapose.tasks.store.engine import BUSY_SECONDS, open_database, remove_address
 from contrapose.tasks.store.opening import connect
 
 
@@ -63,7 +63,7 @@ def test_looking_makes_no_table_and_opening_makes_them_all(tmp_path: Path) -> No
     sqlite3.connect(tmp_path / "empty.sqlite3").execute("PRAGMA user_version=1").connection.close()
     url = f"sqlite:///{tmp_path}/empty.sqlite3"
     names = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
-    with reach(url).connect() as connection:
+    with open_database(url).connect() as connection:
         assert list(connection.exec_driver_sql(names).scalars()) == []
     with connect(url).connect() as connection:
         found = [
@@ -109,8 +109,8 @@ def test_what_cannot_be_opened_is_told_with_its_address(url: str) -> None:
 
 def test_an_error_is_told_by_its_cause_in_a_few_words_and_without_an_address() -> None:
     plain = OperationalError("SELECT 1", {}, sqlite3.OperationalError(" no room " + "x" * 300))
-    assert without_address(plain) == "OperationalError: " + (" no room " + "x" * 300)[:160].strip()
-    assert without_address(ValueError("bad: postgresql://me:hunter2@host")) == "ValueError"
+    assert remove_address(plain) == "OperationalError: " + (" no room " + "x" * 300)[:160].strip()
+    assert remove_address(ValueError("bad: postgresql://me:hunter2@host")) == "ValueError"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from contrapose.tasks.store.owners import is_gone, is_here, new_owner
+from contrapose.tasks.store.owners import is_gone, is_of_this_process, new_owner
 
 
 def owner_of(process: int) -> str:
@@ -29,8 +29,8 @@ def refusing(error: OSError, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_two_owners_of_one_process_have_names_of_their_own() -> None:
     first, second = new_owner(), new_owner()
     assert first != second
-    assert is_here(first)
-    assert is_here(second)
+    assert is_of_this_process(first)
+    assert is_of_this_process(second)
     assert not is_gone(first)
 
 
@@ -43,12 +43,12 @@ def test_an_owner_names_its_machine_and_its_process() -> None:
 
 def test_a_process_that_has_ended_is_gone(ended: int) -> None:
     assert is_gone(owner_of(ended))
-    assert not is_here(owner_of(ended))
+    assert not is_of_this_process(owner_of(ended))
 
 
 def test_a_process_that_lives_is_not_gone() -> None:
     assert not is_gone(owner_of(os.getppid()))
-    assert not is_here(owner_of(os.getppid()))
+    assert not is_of_this_process(owner_of(os.getppid()))
 
 
 def test_a_process_that_is_only_asked_after_is_left_alone() -> None:
@@ -73,7 +73,7 @@ def test_a_process_of_which_the_kernel_knows_nothing_is_gone(monkeypatch: pytest
 
 def test_of_another_machine_nothing_is_known(ended: int) -> None:
     assert not is_gone(f"elsewhere.example/1:{ended}:0")
-    assert not is_here(f"elsewhere.example/1:{os.getpid()}:0")
+    assert not is_of_this_process(f"elsewhere.example/1:{os.getpid()}:0")
 
 
 def test_where_signals_mean_something_else_nobody_is_gone(ended: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,7 +90,7 @@ def test_this_very_process_is_not_asked_whether_it_lives(monkeypatch: pytest.Mon
 @pytest.mark.parametrize("host", ["fe80::1", "plain"])
 def test_a_host_name_may_hold_colons(host: str, ended: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "gethostname", lambda: host)
-    assert is_here(new_owner())
+    assert is_of_this_process(new_owner())
     assert is_gone(owner_of(ended))
 
 

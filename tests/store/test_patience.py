@@ -11,7 +11,14 @@ from sqlalchemy import Engine, create_engine
 from sqlalchemy.exc import DatabaseError, OperationalError
 
 from contrapose.tasks.core.errors import ContraposeError
-from contrapose.tasks.store.base import AWAY_SECONDS, FIRST_WAIT, LONGEST_WAIT, TRIES, AwayError, patient
+from contrapose.tasks.store.base import (
+    AWAY_SECONDS,
+    FIRST_WAIT,
+    LONGEST_WAIT,
+    TRIES,
+    DatabaseAwayError,
+    retry_transaction,
+)
 
 SERVER = "postgresql+psycopg://me:hunter2@127.0.0.1:1/none"
 
@@ -23,7 +30,7 @@ class Away:
         self.engine: Engine = create_engine(url)
         self.times, self.error, self.calls = times, error, 0
 
-    @patient
+    @retry_transaction
     def answer(self) -> int:
         self.calls += 1
         if self.calls <= self.times:
@@ -47,7 +54,7 @@ def test_a_server_is_waited_for_longer_than_a_file() -> None:
 def test_a_long_absence_is_told_without_the_password(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contrapose.tasks.store.base.AWAY_SECONDS", 0)
     away = Away(TRIES)
-    with pytest.raises(AwayError, match="cannot be used") as told:
+    with pytest.raises(DatabaseAwayError, match="cannot be used") as told:
         away.answer()
     assert away.calls == TRIES
     assert "hunter2" not in str(told.value)
@@ -80,7 +87,7 @@ def test_the_waits_grow_up_to_a_limit(url: str, first: list[float], monkeypatch:
     clock = Clock(0)
     monkeypatch.setattr("contrapose.tasks.store.base.FIRST_WAIT", FIRST_WAIT)
     monkeypatch.setattr("contrapose.tasks.store.base.time", clock)
-    with pytest.raises(AwayError):
+    with pytest.raises(DatabaseAwayError):
         Away(10_000, url=url).answer()
     assert clock.slept[: len(first)] == first
     if url == SERVER:
@@ -98,12 +105,12 @@ def test_a_server_that_is_away_for_good_is_waited_for_once_and_one_that_came_bac
     monkeypatch.setattr("contrapose.tasks.store.base.time", clock)
     away = Away(10_000)
     for _ in range(5):
-        with pytest.raises(AwayError):
+        with pytest.raises(DatabaseAwayError):
             away.answer()
     assert AWAY_SECONDS <= sum(clock.slept) < AWAY_SECONDS + 5 * LONGEST_WAIT
     away.times = 0
     assert away.answer()
     away.times, clock.slept = 10_000, []
-    with pytest.raises(AwayError):
+    with pytest.raises(DatabaseAwayError):
         away.answer()
     assert sum(clock.slept) >= AWAY_SECONDS

@@ -7,7 +7,7 @@ import pytest
 from contrapose.tasks.core.questions import Answer, Question, from_json, to_json
 from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.answers import Keyed, batch_of
+from contrapose.tasks.store.answers import AnswerRow, build_batch
 from contrapose.tasks.store.prompts import PREPARED, PromptRow
 
 pytestmark = pytest.mark.usefixtures("store")
@@ -77,8 +77,10 @@ def test_missing_are_those_without_an_answer() -> None:
     noted(run, KEYS[:10])
     noted("another", KEYS[10:20])
     question = Question(kind="generate", prompt="x")
-    answers = [Keyed(key=key, answer=Answer(question=question, completion=Completion(text="A"))) for key in KEYS[:4]]
-    kept = batch_of(answers, run=run, model="openai/any", spent=Usage(), failures=0, again=False)
+    answers = [
+        AnswerRow(key=key, answer=Answer(question=question, completion=Completion(text="A"))) for key in KEYS[:4]
+    ]
+    kept = build_batch(answers, run=run, model="openai/any", spent=Usage(), failures=0, again=False)
     Store().answers.keep(kept)
     assert Store().prompts.missing([run]) == 6
     assert Store().prompts.missing([run, "another"]) == 16

@@ -13,17 +13,17 @@ from store.test_answers import keyed
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.answers import batch_of
-from contrapose.tasks.store.owners import is_here, pulse
+from contrapose.tasks.store.answers import build_batch
+from contrapose.tasks.store.owners import is_of_this_process, send_beats
 from contrapose.tasks.store.runs import (
     ALIVE_SECONDS,
     LOOK_SECONDS,
     PULSE_SECONDS,
-    GoingOnError,
+    RunInProgressError,
     RunRow,
     Runs,
+    RunSpending,
     State,
-    Taken,
 )
 from contrapose.tasks.store.schema import RUNS
 
@@ -73,7 +73,7 @@ def test_a_run_whose_process_has_ended_is_taken_over_at_once(dead_owner: str) ->
     with runs.engine.begin() as connection:
         connection.execute(update(RUNS).values(owner=dead_owner))
     runs.resume(run)
-    assert is_here(row_of(run).owner)
+    assert is_of_this_process(row_of(run).owner)
 
 
 def test_an_unknown_run_is_not_taken_up_again() -> None:
@@ -108,16 +108,16 @@ def quick_pulse(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("quick_pulse")
 def test_a_living_run_is_not_taken_over_however_long_it_writes_nothing() -> None:
     runs, run = begun()
-    with runs.alive(run):
+    with runs.keep_alive(run):
         become_silent(run)
-        with pytest.raises(GoingOnError):
+        with pytest.raises(RunInProgressError):
             runs.resume(run)
 
 
 @pytest.mark.usefixtures("quick_pulse")
 def test_the_signs_of_life_end_with_a_run_that_fails() -> None:
     runs, run = begun()
-    with pytest.raises(RuntimeError), runs.alive(run):
+    with pytest.raises(RuntimeError), runs.keep_alive(run):
         raise RuntimeError("a wall")
     # The last sign may come just after the end.
     for each in threading.enumerate():
@@ -131,7 +131,7 @@ def test_the_signs_of_life_end_with_a_run_that_fails() -> None:
 @pytest.mark.usefixtures("quick_pulse")
 def test_a_run_that_was_taken_over_is_not_kept_alive_by_who_had_it() -> None:
     runs, run = begun()
-    with runs.alive(run):
+    with runs.keep_alive(run):
         runs.resume(run, retried=True)
         become_silent(run, longest=0.5)
         assert row_of(run).seen == 1.0
@@ -148,7 +148,7 @@ def answered(run: str, *numbers: int) -> None:
     count = len(numbers)
     spent = Usage(calls=count + 1, prompt_tokens=3 * count, completion_tokens=2 * count)
     Store().answers.keep(
-        batch_of([keyed(n) for n in numbers], run=run, model="m", spent=spent, failures=0, again=False)
+        build_batch([keyed(n) for n in numbers], run=run, model="m", spent=spent, failures=0, again=False)
     )
 
 
@@ -163,7 +163,7 @@ def test_a_run_begins_with_nothing_spent_and_nothing_found(clock: Clock) -> None
     row = row_of(Store().runs.begin("run", config="{}", folder="/work"))
     assert (row.answers, row.requests, row.failures, row.hits) == (0, 0, 0, 0)
     assert (row.started, row.seen, Store().runs.latency(row.id)) == (clock.now, clock.now, {})
-    assert is_here(row.owner)
+    assert is_of_this_process(row.owner)
 
 
 def test_what_is_found_in_the_store_adds_up_and_is_a_sign_of_life(clock: Clock) -> None:
@@ -195,7 +195,7 @@ def test_a_run_that_goes_on_is_running_and_this_processs(clock: Clock) -> None:
     runs.resume(run)
     row = row_of(run)
     assert (row.state, row.seen) == ("running", clock.now)
-    assert is_here(row.owner)
+    assert is_of_this_process(row.owner)
 
 
 def test_a_silent_run_of_another_machine_is_taken_over_after_a_while_and_not_before(clock: Clock) -> None:
@@ -203,7 +203,7 @@ def test_a_silent_run_of_another_machine_is_taken_over_after_a_while_and_not_bef
     belongs_elsewhere(run)
     for seconds in (0, ALIVE_SECONDS - 0.5):
         clock.now += seconds
-        with pytest.raises(GoingOnError):
+        with pytest.raises(RunInProgressError):
             runs.resume(run)
     clock.now += 0.5
     runs.resume(run)
@@ -211,11 +211,11 @@ def test_a_silent_run_of_another_machine_is_taken_over_after_a_while_and_not_bef
 
 def test_only_an_attempt_of_this_process_is_known_to_have_ended(clock: Clock) -> None:
     runs, run = begun()
-    with pytest.raises(GoingOnError):
+    with pytest.raises(RunInProgressError):
         runs.resume(run)
     runs.resume(run, retried=True)
     belongs_elsewhere(run)
-    with pytest.raises(GoingOnError):
+    with pytest.raises(RunInProgressError):
         runs.resume(run, retried=True)
 
 
@@ -230,7 +230,7 @@ def test_who_takes_a_run_over_waits_as_long_as_its_owner_may_live(clock: Clock) 
 def test_who_takes_a_run_over_gives_up_where_its_owner_lives_on(clock: Clock) -> None:
     runs, run = begun()
     belongs_elsewhere(run, seen=clock.now + 1000)
-    with pytest.raises(GoingOnError):
+    with pytest.raises(RunInProgressError):
         runs.take_over(run)
     assert ALIVE_SECONDS < sum(clock.slept) <= ALIVE_SECONDS + 3 * LOOK_SECONDS
 
@@ -240,7 +240,7 @@ def test_a_run_that_was_taken_over_is_not_published_by_who_had_it() -> None:
     runs.confirm(run)
     runs.confirm("forgotten")
     belongs_elsewhere(run)
-    with pytest.raises(GoingOnError, match="taken the run over"):
+    with pytest.raises(RunInProgressError, match="taken the run over"):
         runs.confirm(run)
 
 
@@ -269,12 +269,12 @@ def test_what_a_runs_reader_has_spent_is_a_part_of_what_the_run_has() -> None:
     answered(run, 1, 2)
     for number in (3, 4):
         spent = Usage(calls=2, prompt_tokens=10, completion_tokens=1)
-        answers.keep(batch_of([keyed(number)], run=run, model="r", spent=spent, failures=1, again=False, reads=True))
+        answers.keep(build_batch([keyed(number)], run=run, model="r", spent=spent, failures=1, again=False, reads=True))
     assert runs.usage(run) == row_of(run).spent == Usage(calls=7, prompt_tokens=26, completion_tokens=6)
     assert runs.usage("nobody") == Usage()
-    taken = Taken(answers=2, requests=4, failures=2, prompt_tokens=20, completion_tokens=2)
+    taken = RunSpending(answers=2, requests=4, failures=2, prompt_tokens=20, completion_tokens=2)
     assert runs.read(run) == row_of(run).reading == taken
-    assert runs.read(other) == row_of(other).reading == Taken()
+    assert runs.read(other) == row_of(other).reading == RunSpending()
 
 
 def test_the_newest_unfinished_run_comes_first(clock: Clock) -> None:
@@ -307,6 +307,6 @@ def test_a_pulse_keeps_no_process_from_ending_and_goes_on_after_a_failed_beat() 
             more.set()
         raise ConfigError("away", expected="a database", remedy="Wait.", where="here")
 
-    with pulse(beat, every=0.001):
+    with send_beats(beat, every=0.001):
         assert more.wait(10)
     assert set(beats) == {True}

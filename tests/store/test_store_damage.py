@@ -17,9 +17,9 @@ from contrapose.flows.cli import main
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.answers import batch_of
+from contrapose.tasks.store.answers import build_batch
 from contrapose.tasks.store.engine import store_url
-from contrapose.tasks.store.opening import connect, examine
+from contrapose.tasks.store.opening import check_database, connect
 from contrapose.tasks.store.prompts import PromptRow
 
 
@@ -48,7 +48,7 @@ def test_the_damaged_file_is_kept(path: Path, warnings: Callable[[], list[str]])
 def test_runs_readers_looks_forms_batches_and_checks_are_made_anew_too(path: Path) -> None:
     store, row = Store(), PromptRow("k" * 64, "{}", "m", "f" * 64, "run")
     spent = Usage(calls=9, prompt_tokens=8, completion_tokens=7)
-    store.answers.keep(batch_of([], run="run", model="r", spent=spent, failures=0, again=False, reads=True))
+    store.answers.keep(build_batch([], run="run", model="r", spent=spent, failures=0, again=False, reads=True))
     store.runs.add_hits("run", 3)
     store.looks.note("l" * 64, ["a", "b"], run="run")
     store.forms.note("f" * 64, "plain", model="m", run="run", again=False)
@@ -86,8 +86,8 @@ def test_two_hundred_flips_of_the_closed_database_lose_nothing(path: Path, tmp_p
     for _ in range(200):
         shutil.copy(copy, path)
         flip(path, rng, bits=rng.choice((1, 20)))
-        examine.cache_clear()
-        examine(store_url())
+        check_database.cache_clear()
+        check_database(store_url())
         assert found() == WHOLE
         close()
         for left in path.parent.glob("*.damaged-*"):
@@ -129,7 +129,7 @@ def test_flips_after_a_kill_lose_nothing(
         shutil.copytree(killed, folder)
         flip(folder / f"{path.name}{end}", rng)
         monkeypatch.setenv("CONTRAPOSE_STORE", f"sqlite:///{folder / path.name}")
-        examine(store_url())
+        check_database(store_url())
         assert len(found()) == 300
         close()
         shutil.rmtree(folder)

@@ -21,11 +21,11 @@ from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.infer.broker import Writer
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.answers import AnswerTable, batch_of
-from contrapose.tasks.store.base import patient
+from contrapose.tasks.store.answers import AnswerTable, build_batch
+from contrapose.tasks.store.base import retry_transaction
 from contrapose.tasks.store.engine import store_url
 from contrapose.tasks.store.opening import connect
-from contrapose.tasks.store.replay import catch_up
+from contrapose.tasks.store.replay import apply_missing_receipts
 
 
 def test_a_store_deleted_under_way_is_made_anew_with_all_it_had(path: Path, warnings: Callable[[], list[str]]) -> None:
@@ -149,10 +149,10 @@ def test_two_who_come_to_a_server_at_once_count_what_waits_for_it_once(
 ) -> None:
     monkeypatch.setenv("CONTRAPOSE_STORE", postgres_url)
     table, run = Store().answers, Store().runs.begin("at-once", config="{}", folder=".")
-    table.append(batch_of(MANY[:3], run=run, model="m", spent=Usage(calls=3), failures=0, again=False))
+    table.append(build_batch(MANY[:3], run=run, model="m", spent=Usage(calls=3), failures=0, again=False))
     table.receipts.close()
     with ThreadPoolExecutor(2) as pool:
-        for done in [pool.submit(catch_up, table.engine, table.receipts) for _ in range(2)]:
+        for done in [pool.submit(apply_missing_receipts, table.engine, table.receipts) for _ in range(2)]:
             done.result()
     assert Store().runs.usage(run).calls == 3
     assert not table.receipts.files()
@@ -160,7 +160,7 @@ def test_two_who_come_to_a_server_at_once_count_what_waits_for_it_once(
 
 def test_an_answer_that_was_asked_again_stays_the_newer_one(path: Path) -> None:
     other = keyed(0, "another")
-    batch = batch_of([other], run="run", model="m", spent=Usage(), failures=0, again=True)
+    batch = build_batch([other], run="run", model="m", spent=Usage(), failures=0, again=True)
     Store().answers.keep(batch)
     close()
     path.unlink()
@@ -182,7 +182,7 @@ def test_a_full_disk_uses_the_reserve_and_stops(
 
     monkeypatch.setattr("os.write", full)
     its = Writer(table, Store().claims())
-    its.put(batch_of(MANY[:600], run=run, model="m", spent=Usage(calls=600), failures=0, again=False))
+    its.put(build_batch(MANY[:600], run=run, model="m", spent=Usage(calls=600), failures=0, again=False))
     with pytest.raises(ContraposeError, match="disk of the response store is full") as told:
         its.close()
     assert told.value.exit_code == 4
@@ -208,9 +208,9 @@ def test_what_a_server_does_not_take_waits_in_receipts(
         raise OperationalError("x", {}, Exception("away"))
 
     keep = AnswerTable._keep
-    monkeypatch.setattr(AnswerTable, "_keep", patient(away))
+    monkeypatch.setattr(AnswerTable, "_keep", retry_transaction(away))
     its = Writer(table, Store().claims())
-    its.put(batch_of(MANY[:6], run=run, model="m", spent=Usage(calls=6), failures=0, again=False))
+    its.put(build_batch(MANY[:6], run=run, model="m", spent=Usage(calls=6), failures=0, again=False))
     with pytest.raises(ContraposeError, match="6 questions could not be kept"):
         its.close()
     monkeypatch.setattr(AnswerTable, "_keep", keep)

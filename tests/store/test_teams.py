@@ -141,7 +141,7 @@ def test_what_a_killed_run_left_is_forgotten_a_month_later() -> None:
 
 def test_places_in_a_row_follow_each_other_whoever_takes_them(monkeypatch: pytest.MonkeyPatch) -> None:
     # The clock of the database stands: what is waited for is then a place in the row.
-    monkeypatch.setattr("contrapose.tasks.store.teams.database_time", lambda _: 1_000.0)
+    monkeypatch.setattr("contrapose.tasks.store.teams.get_database_time", lambda _: 1_000.0)
     teams = Store().teams
     with ThreadPoolExecutor(8) as pool:
         waits = sorted(pool.map(lambda _: teams.slots("endpoint", 1, rate=20), range(40)))

@@ -23,7 +23,7 @@ from contrapose.flows.steps import admit
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import GateError
 from contrapose.tasks.core.validation import KINDS, Checked, Finding, Kind, blocking_findings
-from contrapose.tasks.report.validation import refusal
+from contrapose.tasks.report.validation import make_gate_error
 from contrapose.tasks.validate import expectations, gates
 from contrapose.tasks.validate.expectations import run, suite_made_once
 from contrapose.tasks.validate.gates import sift
@@ -160,7 +160,7 @@ def test_tables_that_no_run_has_made_are_refused_too(kind: Kind) -> None:
         check_table(kind, [whole.table(kind)], whole.plan, handed=whole.handed(kind), own=())
         for whole in (sound("order_bias"), sound("order_bias").corrupted(kind, setting(**BROKEN[kind])))
     )
-    assert re.match(rf"order_bias {kind}: .*broken by", str(refusal([good, bad])))
+    assert re.match(rf"order_bias {kind}: .*broken by", str(make_gate_error([good, bad])))
     assert blocking_findings(bad)
     assert not blocking_findings(good)
 

@@ -87,7 +87,7 @@ def _missing_model(name: str, observed: str, remedy: str, *, needed: bool, by: s
 
 def check_store(_: object) -> Iterator[DoctorFinding]:
     """Connect to the response store, and count its contents; create nothing in it."""
-    from contrapose.tasks.store.engine import public_address, store_url
+    from contrapose.tasks.store.engine import remove_password, store_url
 
     name = "response store"
     try:
@@ -100,14 +100,14 @@ def check_store(_: object) -> Iterator[DoctorFinding]:
     else:
         counts, unfinished = content or ("; the first run makes it", False)
         remedy = "Resume one with: contrapose resume" if unfinished else ""
-        yield DoctorFinding(name, "ok", f"{public_address(url)}{counts}", remedy)
+        yield DoctorFinding(name, "ok", f"{remove_password(url)}{counts}", remedy)
 
 
 def _count_stored(url: str) -> tuple[str, bool] | None:
     """Describe the counts, and whether runs are unfinished; None if the file or its tables do not exist yet."""
     from sqlalchemy import inspect, make_url
 
-    from contrapose.tasks.store.engine import reach
+    from contrapose.tasks.store.engine import open_database
     from contrapose.tasks.store.housekeeping import Housekeeping
     from contrapose.tasks.store.runs import Runs
     from contrapose.tasks.store.schema import ANSWERS, RUNS
@@ -116,7 +116,7 @@ def _count_stored(url: str) -> tuple[str, bool] | None:
     path = make_url(url).database if url.startswith("sqlite") else None
     if path is not None and not Path(path).is_file():
         return None
-    engine = reach(url)
+    engine = open_database(url)
     if not {ANSWERS.name, RUNS.name} <= set(inspect(engine.execution_options(reading=True)).get_table_names()):
         return None
     kept, unfinished = Housekeeping(engine), len(Runs(engine).find_unfinished())

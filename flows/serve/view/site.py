@@ -24,7 +24,7 @@ from contrapose.tasks.core.stopping import asked_of, early_stop
 from contrapose.tasks.history.queries import Series, runs, series
 from contrapose.tasks.history.reading import read_history
 from contrapose.tasks.report import comparison_page, templates
-from contrapose.tasks.report.charts import trend
+from contrapose.tasks.report.charts import draw_trend
 from contrapose.tasks.text.masking import Show, make_shower
 from contrapose.tasks.text.wording import criterion_text, moment, percent
 
@@ -189,7 +189,7 @@ def _make_card(one: Series, show: Show) -> dict[str, Any]:
         "name": rows[0]["name"],
         "gate": rows[0]["gate"],
         "others": rows[0]["others"],
-        "chart": trend(tuple({**point.run, "tests": [point.test]} for point in one.points), one.test),
+        "chart": draw_trend(tuple({**point.run, "tests": [point.test]} for point in one.points), one.test),
         "asked": rows[0]["asked"],
         "caution": one.caution,
         "points": rows,
@@ -198,11 +198,11 @@ def _make_card(one: Series, show: Show) -> dict[str, Any]:
 
 def _render(name: str, **values: Any) -> PageReply:
     """Render a template as a page with one style sheet, named by its hash, and without scripts."""
-    style = templates.style(__package__, "view.css")
+    style = templates.read_style(__package__, "view.css")
     own = CLOSED.replace("form-action 'none'", "form-action 'self'")
     common = {"style": Markup(style), "here": "", "kept": "", "pages": None}  # noqa: S704 (files of this package)
-    content = templates.template(__package__, name).render(common | values).encode()
-    return PageReply(content=content, policy=f"{own}; style-src '{templates.source_hash(style)}'; img-src data:")
+    content = templates.load_template(__package__, name).render(common | values).encode()
+    return PageReply(content=content, policy=f"{own}; style-src '{templates.hash_source(style)}'; img-src data:")
 
 
 def compared_page(root: Path, names: Sequence[str]) -> bytes:

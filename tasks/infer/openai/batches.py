@@ -26,7 +26,7 @@ from contrapose.tasks.infer.openai.response_parsing import (
     read_reply,
 )
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.answers import Keyed, batch_of
+from contrapose.tasks.store.answers import AnswerRow, build_batch
 from contrapose.tasks.store.prompts import PromptRow
 from contrapose.tasks.text.wording import counted
 
@@ -174,7 +174,7 @@ def _store_results(
     """Put results into the store, by the keys of their prompts."""
     store, keys = Store(), list(results)
     written, known = store.prompts.find(keys), store.answers.find(keys)
-    answers: dict[tuple[str, str], dict[str, Keyed]] = {}
+    answers: dict[tuple[str, str], dict[str, AnswerRow]] = {}
     for key, where, content in ((key, *result) for key, of_key in results.items() for result in of_key):
         if (row := written.get(key)) is None:
             counts.not_taken("refused", where, "no prompt that was written here has this custom_id")
@@ -185,11 +185,11 @@ def _store_results(
         if answer is not None and (key in known or key in own):
             counts.known += 1
         elif answer is not None:
-            own[key] = Keyed(key=key, answer=answer)
+            own[key] = AnswerRow(key=key, answer=answer)
     for (run, model), taken in answers.items():
         kept = list(taken.values())
         spent = sum((keyed.answer.taken for keyed in kept), Usage())
-        store.answers.keep(batch_of(kept, run=run, model=model, spent=spent, failures=0, again=False))
+        store.answers.keep(build_batch(kept, run=run, model=model, spent=spent, failures=0, again=False))
         counts.taken += len(kept)
         for form, form_key in {(keyed.answer.question.form, written[keyed.key].form_key) for keyed in kept}:
             if form_key:

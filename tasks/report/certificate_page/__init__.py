@@ -1,4 +1,4 @@
-"""certificate.html, certificate.json and the board: the findings on judges and agents."""
+"""Render certificates of judges and agents: certificate.html, certificate.json and the board in Markdown."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from contrapose.tasks.core.certificate import CERTIFICATE_VERSION, Certificate, 
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.publish import write_pages
 from contrapose.tasks.report.summary import to_json
-from contrapose.tasks.report.templates import PAGE, inline_files, style, template
+from contrapose.tasks.report.templates import PAGE, inline_files, load_template, read_style
 from contrapose.tasks.text.cleaning import one_line
 from contrapose.tasks.text.masking import make_shower
 from contrapose.tasks.text.wording import counted
@@ -37,8 +37,8 @@ class IntervalDrawing(NamedTuple):
     """Labels of both ends of the scale."""
 
 
-class Parting(NamedTuple):
-    """A way in which failed trials part from passed ones, in words."""
+class DivergencePoint(NamedTuple):
+    """The call at which failed trials of an agent first differ from passed ones, in words."""
 
     how: str
     step: str
@@ -46,8 +46,8 @@ class Parting(NamedTuple):
     trials: str
 
 
-def draw(finding: JudgeFinding) -> IntervalDrawing | None:
-    """Return the drawing of a finding, from 0 to 100 % or from -100 to 100 points; None without an interval."""
+def draw_interval(finding: JudgeFinding) -> IntervalDrawing | None:
+    """Return the drawing of a finding, from 0 to 100 % or from -100 to 100 points, or None without an interval."""
     if finding["value"] is None or finding["interval"] is None:
         return None
     low, high = finding["interval"]
@@ -62,7 +62,7 @@ def draw(finding: JudgeFinding) -> IntervalDrawing | None:
     return IntervalDrawing(place(low), place(high), place(finding["value"]), place(0.0), tuple(map(place, gates)), ends)
 
 
-def share_words(finding: JudgeFinding) -> str:
+def format_share(finding: JudgeFinding) -> str:
     """Return a figure with its interval in per cent."""
     if finding["value"] is None:
         return "unknown"
@@ -81,17 +81,17 @@ def render(certificates: Sequence[Certificate], *, show_toxic: bool = False) -> 
             "name": show(one_line(one["judge"])),
             "verdict": "no gate" if one["verdict"] == "shown" else one["verdict"],
             "colour": COLOURS[one["verdict"]],
-            "counts": count_words(one),
+            "counts": describe_case_count(one),
             "is_agent": "tasks" in one,
-            "partings": [tuple(map(show, parting)) for parting in most_partings(one)],
+            "partings": [tuple(map(show, parting)) for parting in list_divergences(one)],
             "findings": [
                 {
                     **{name: show(str(finding[name])) for name in ("name", "figure", "reason")},
-                    "share": share_words(finding),
+                    "share": format_share(finding),
                     "rows": f"{finding['rows']:,}",
                     "colour": COLOURS[finding["verdict"]],
                     "verdict": (RATE_WORDS if finding.get("gate_is_least") else WORDS)[finding["verdict"]],
-                    "drawing": draw(finding),
+                    "drawing": draw_interval(finding),
                 }
                 for finding in one["findings"]
             ],
@@ -99,14 +99,14 @@ def render(certificates: Sequence[Certificate], *, show_toxic: bool = False) -> 
         for one in certificates
     ]
     facts = {name: show(str(certificates[0][name])) for name in ("source", "sha256", "date", "version")}
-    page = template(__package__, PAGE).render(
-        judges=judges, facts=facts, **inline_files(style(__package__, "page.css"))
+    page = load_template(__package__, PAGE).render(
+        judges=judges, facts=facts, **inline_files(read_style(__package__, "page.css"))
     )
     return page.encode()
 
 
-def count_words(certificate: Certificate) -> str:
-    """Return how many cases a certificate rests on."""
+def describe_case_count(certificate: Certificate) -> str:
+    """Return a sentence with the number of cases behind a certificate."""
     pairs, verdicts, unread = (certificate[name] for name in ("pairs", "verdicts", "unread"))
     if "tasks" in certificate:
         tasks, groups = certificate["tasks"], max(finding["clusters"] for finding in certificate["findings"])
@@ -116,13 +116,13 @@ def count_words(certificate: Certificate) -> str:
     return f"{shown}{counted('verdicts', verdicts)}, {unread:,} without one that can be read"
 
 
-def most_partings(certificate: Certificate) -> list[Parting]:
-    """Return the most frequent ways in which failed trials of an agent part from passed ones."""
+def list_divergences(certificate: Certificate) -> list[DivergencePoint]:
+    """Return the calls at which failed trials of an agent most often first differ from passed ones."""
     steps = dict[str, list[int]]()
     for trial in certificate.get("failed_trials", []):
         if trial["passed_trial"] is not None:
             steps.setdefault(trial["parting"], []).append(trial["step"])
-    partings = [Parting(name, f"{median(own):g}", f"{len(own):,}") for name, own in steps.items()]
+    partings = [DivergencePoint(name, f"{median(own):g}", f"{len(own):,}") for name, own in steps.items()]
     return sorted(partings, key=lambda parting: -len(steps[parting.how]))[:MOST_PARTINGS]
 
 
@@ -140,31 +140,31 @@ def render_board(boards: Sequence[tuple[str, str, Sequence[Certificate]]]) -> st
     """Return a page of Markdown with a table for each source: its title, a note about it, and its certificates."""
     has_agents = any("tasks" in one for _, _, certificates in boards for one in certificates)
     columns = AGENT_COLUMNS if has_agents else COLUMNS
-    return template(__package__, "board.md.j2").render(
-        boards=boards, has_agents=has_agents, columns=columns, cells=_cells, one_line=one_line
+    return load_template(__package__, "board.md.j2").render(
+        boards=boards, has_agents=has_agents, columns=columns, cells=_format_cells, one_line=one_line
     )
 
 
-def _cells(certificate: Certificate, columns: Mapping[str, str]) -> Iterator[str]:
+def _format_cells(certificate: Certificate, columns: Mapping[str, str]) -> Iterator[str]:
     findings = {finding["name"]: finding for finding in certificate["findings"]}
-    return (share_words(findings[name]) if name in findings else "–" for name in columns.values())
+    return (format_share(findings[name]) if name in findings else "–" for name in columns.values())
 
 
 def render_run(report: Report) -> bytes | None:
-    """Render the certificate of the judge that a run asked; None for a run without tests of a judge."""
+    """Render the certificate of a run's judge, or return None if the run has no tests of a judge."""
     if not tests_a_judge(report.summary):
         return None
     return render([certify_run(report.summary)], show_toxic=report.show_toxic)
 
 
 def render_run_json(report: Report) -> bytes | None:
-    """Return the same certificate for machines."""
+    """Return the certificate of a run's judge as JSON, or None if the run has no tests of a judge."""
     if not tests_a_judge(report.summary):
         return None
-    return f"{to_json(certificates_file([certify_run(report.summary)]))}\n".encode()
+    return f"{to_json(list_certificates([certify_run(report.summary)]))}\n".encode()
 
 
-def certificates_file(certificates: Sequence[Certificate]) -> Certificates:
+def list_certificates(certificates: Sequence[Certificate]) -> Certificates:
     """Return the content of certificate.json."""
     return Certificates(schema_version=CERTIFICATE_VERSION, certificates=list(certificates))
 
@@ -173,6 +173,6 @@ def write_certificates(folder: Path, certificates: Sequence[Certificate]) -> Non
     """Write certificate.html and certificate.json into a folder, as `write_pages` does."""
     contents = {
         "certificate.html": render(certificates),
-        "certificate.json": f"{to_json(certificates_file(certificates))}\n".encode(),
+        "certificate.json": f"{to_json(list_certificates(certificates))}\n".encode(),
     }
     write_pages(folder, contents, what="the certificate")

@@ -1,4 +1,4 @@
-"""comparison.html: models side by side, and the cases that flipped; and the files of a comparison's folder."""
+"""Render comparison.html, which compares models and lists flipped cases, and write the comparison's folder."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from markupsafe import Markup
 
 from contrapose.tasks.core.comparison import COLOURS, DEFINITIONS, Comparison, Contest, Flip, FlipCount, Flips, judged
 from contrapose.tasks.report import comparison_markdown as markdown
-from contrapose.tasks.report.failures import MarkedRow, mark_row, text_columns
+from contrapose.tasks.report.failures import MarkedRow, list_texts, mark_row
 from contrapose.tasks.report.html.meter import RateMeter
-from contrapose.tasks.report.html.sample_data import case_numbers, mark_texts, pack
+from contrapose.tasks.report.html.sample_data import mark_texts, number_cases, pack_json
 from contrapose.tasks.report.publish import write_pages
 from contrapose.tasks.report.rows import ReportRow, read_rows
 from contrapose.tasks.report.summary import to_json
-from contrapose.tasks.report.templates import PAGE, SHARED, inline_files, read, style, template
+from contrapose.tasks.report.templates import PAGE, SHARED, inline_files, load_template, read_packaged_text, read_style
 from contrapose.tasks.text.masking import Show, make_shower
 from contrapose.tasks.text.wording import ends, percent
 
@@ -27,7 +27,7 @@ FIRST_FLIPS = 20
 
 
 def render(comparison: Comparison, flips: Flips, *, show_toxic: bool = False) -> bytes:
-    """Render the page: the verdict, a matrix of tests and models, and what flipped, searchable.
+    """Render the page: the verdict, a matrix of tests and models, and a searchable list of flipped cases.
 
     As in a run's report, what is shown first is masked here, the script masks the packed texts until its reader
     reveals them, and the content security policy allows the one style sheet and the one script by their hashes.
@@ -36,16 +36,16 @@ def render(comparison: Comparison, flips: Flips, *, show_toxic: bool = False) ->
     total = sum(sum(count) for count in flips.counts.values())
     reasons = []
     for test_name, pair in judged(comparison["tests"]):
-        rest = markdown.unpaired_words(pair)
+        rest = markdown.format_unpaired(pair)
         reasons.append(f"{pair['first']} in {test_name}: {pair['reason']}" + (f" {rest}." if rest else ""))
-    text = template(__package__, PAGE).render(
+    text = load_template(__package__, PAGE).render(
         verdict=comparison["verdict"],
         colour=COLOURS[comparison["verdict"]],
         reason=show(comparison["reason"]),
         models=[{name: show(str(value)) for name, value in model.items()} for model in comparison["models"]],
-        margin=markdown.margin_words(comparison),
+        margin=markdown.format_margin(comparison),
         matrix=[
-            (show(test["test_type"]), markdown.cases_words(test), list(_matrix_cells(comparison, test, flips, show)))
+            (show(test["test_type"]), markdown.count_cases(test), list(_matrix_cells(comparison, test, flips, show)))
             for test in comparison["tests"]
         ],
         reasons=list(map(show, reasons)),
@@ -75,10 +75,10 @@ def write_comparison(folder: Path, comparison: Comparison, flips: Flips, *, show
 
 
 def _matrix_cells(comparison: Comparison, test: Contest, flips: Flips, show: Show) -> Iterator[dict[str, Any]]:
-    """Values of each model in one test, the baseline first; texts are fit to be seen."""
+    """Yield the table cells of each model in one test, the baseline first; texts are safe to show."""
     standings = {standing["name"]: standing for standing in test["standings"]}
     for standing in (standings[model["name"]] for model in comparison["models"]):
-        rate, pair = standing["rate"], markdown.against(test, standing["name"])
+        rate, pair = standing["rate"], markdown.find_baseline_pair(test, standing["name"])
         verdict = None if pair is None else pair["verdict"]
         value, bounds = (None, None) if rate is None else (rate["value"], rate["interval"])
         yield {
@@ -88,7 +88,7 @@ def _matrix_cells(comparison: Comparison, test: Contest, flips: Flips, show: Sho
             "meter": RateMeter(value, bounds, standing["gate"]),
             "scored": f"{standing['scored']:,} of {standing['asked']:,} scored",
             # Against the baseline, for which these are empty.
-            "difference": "" if pair is None else markdown.difference_words(pair["difference"]),
+            "difference": "" if pair is None else markdown.format_difference(pair["difference"]),
             "verdict": verdict or "",
             "colour": COLOURS[verdict] if verdict else "",
             "flipped": flips.counts.get((test["test_type"], standing["name"]), FlipCount(lost=0, gained=0)),
@@ -96,7 +96,7 @@ def _matrix_cells(comparison: Comparison, test: Contest, flips: Flips, show: Sho
 
 
 class ShownFlip(NamedTuple):
-    """One case with the replies of two models."""
+    """A flipped case with the replies of both models, ready to show."""
 
     flip: Flip
     baseline: MarkedRow
@@ -104,18 +104,18 @@ class ShownFlip(NamedTuple):
 
 
 def _read_flips(flips: Sequence[Flip], show: Show) -> Iterator[ShownFlip]:
-    """The flips with their texts as a function shows them."""
+    """Yield the flipped cases with texts that `show` has made safe."""
     if not flips:
         return
     frames = [pd.DataFrame([flip.rows[side] for flip in flips], dtype=object) for side in (0, 1)]
-    named = text_columns(dict.fromkeys(flip.test for flip in flips))
-    sides = zip(flips, case_numbers(frames[0]), *(read_rows(frame, show) for frame in frames), strict=True)
+    named = list_texts(dict.fromkeys(flip.test for flip in flips))
+    sides = zip(flips, number_cases(frames[0]), *(read_rows(frame, show) for frame in frames), strict=True)
     for flip, number, baseline, candidate in sides:
         yield ShownFlip(flip, mark_row(baseline, named, number=number), candidate)
 
 
 def _pack_flips(comparison: Comparison, flips: Flips, show: Show, *, show_toxic: bool) -> str:
-    """Return all flips for the script: distinct texts, and of each flip the numbers of its own.
+    """Return all flipped cases packed for the page's script: distinct texts, and each case's text numbers.
 
     These are both prompts, then both replies and the reason of the baseline, and of the model; then, of what people
     read next to the prompts, a name and the number of its text in turn. Parts of prompts are given by their lengths.
@@ -134,7 +134,7 @@ def _pack_flips(comparison: Comparison, flips: Flips, show: Show, *, show_toxic:
         indices.append([*map(at, (first.original, first.changed, *said))])
     context = [[(title, at(text)) for title, text in one.baseline.context] for one in shown]
     texts, parts = mark_texts(places, [(own[0], own[1]) for own in indices], show_toxic=show_toxic)
-    return pack(
+    return pack_json(
         {
             "tests": list(map(show, tests)),
             "models": list(map(show, models)),
@@ -158,5 +158,5 @@ def _pack_flips(comparison: Comparison, flips: Flips, show: Show, *, show_toxic:
 
 @cache
 def _page_files() -> Mapping[str, Markup | str]:
-    shared = (read(SHARED, name) for name in ("data.js", "parts.js", "paging.js"))
-    return inline_files(style(__package__, "page.css"), *shared, read(__package__, "flips.js"))
+    shared = (read_packaged_text(SHARED, name) for name in ("data.js", "parts.js", "paging.js"))
+    return inline_files(read_style(__package__, "page.css"), *shared, read_packaged_text(__package__, "flips.js"))

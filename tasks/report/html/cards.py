@@ -1,4 +1,4 @@
-"""One test as a card of the page, every text ready to be shown, and explanations of the terms that it names."""
+"""Template values of a test's card on the page, with the glossary of the terms on it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from contrapose.tasks.probes.known_errors import READ_BY, UNREAD, name_step_shar
 from contrapose.tasks.probes.panels import Bars, Grid, Panel, Quantity
 from contrapose.tasks.report import evidence, wordings
 from contrapose.tasks.report.base import SKIPPED_SHOWN
-from contrapose.tasks.report.charts import scores, trend
-from contrapose.tasks.report.evidence import between, explanation, facts_of, label, sentence, sentences_of
-from contrapose.tasks.report.html.meter import RowTally, main_rate
-from contrapose.tasks.report.passages import passage_table, sentences
-from contrapose.tasks.report.rows import Pairs, name_of, taken_by
+from contrapose.tasks.report.charts import draw_scores, draw_trend
+from contrapose.tasks.report.evidence import collect_facts, explain_term, format_interval, make_sentence, make_sentences
+from contrapose.tasks.report.html.meter import RowTally, choose_main_rate
+from contrapose.tasks.report.passages import describe_passages, tabulate_passages
+from contrapose.tasks.report.rows import Pairs, cut_name, show_rows
 from contrapose.tasks.text import wording
 from contrapose.tasks.text.inline import elide_middle
 from contrapose.tasks.text.masking import Show
@@ -68,20 +68,20 @@ GENERAL: Mapping[str, str] = {
 """Terms on the page of every run, with their texts."""
 
 
-def setting(test: str, name: str) -> str:
-    """Return what a setting of a test is, as the form and the suite's schema say it; else empty."""
+def describe_setting(test: str, name: str) -> str:
+    """Return the description of a test's setting from its schema, or "" if there is none."""
     described = probe(test).settings_type.model_fields.get(name) if is_probe(test) else None
     return described.description or "" if described else ""
 
 
 class Glossary:
-    """The terms of one page, collected while it is written; each text is there once."""
+    """The terms on one page, collected while the page is written; each explanation is stored once."""
 
     def __init__(self) -> None:
         self._ids: dict[tuple[str, str], str] = {}
 
     def add_named(self, name: str, text: str) -> Markup:
-        """Return the name as a button that opens the text; the bare name, escaped, where there is no text."""
+        """Return the name as a button that opens its explanation, or the escaped name if the explanation is empty."""
         if not text:
             return escape(name)
         place = self._ids.setdefault((name, text), f"term-{len(self._ids) + 1}")
@@ -89,11 +89,11 @@ class Glossary:
         return button.format(place, name)
 
     def general(self, name: str, shown: str = "") -> Markup:
-        """Return the same for a term of every run; `shown` is what the button says, where that is another name."""
+        """Return the button of a general term; `shown` is its label if that differs from the name."""
         return self.add_named(shown or name, GENERAL.get(name, ""))
 
     def all(self) -> tuple[tuple[str, str, str], ...]:
-        """Return ids, names and texts; complete once everything else is written."""
+        """Return ids, names and explanations; complete only after the rest of the page is written."""
         return tuple((place, name, text) for (name, text), place in self._ids.items())
 
 
@@ -104,7 +104,7 @@ BarItems = list[tuple[str, int, int]]
 """Names with their counts, and what these are counted out of."""
 
 
-def card(
+def make_card(
     outcome: Outcome,
     results: pd.DataFrame,
     skipped: pd.DataFrame,
@@ -117,12 +117,12 @@ def card(
     show_langtest: bool,
     reader: str,
 ) -> dict[str, Any]:
-    """Return the values of the card's template.
+    """Return the values of the template of a test's card.
 
     Takes the rows without controls, the cases that were not asked, and counts over the rows. This run is the last of
     the runs of its suite. Terms that are named on the card join those of the page.
     """
-    test, shown, facts = outcome["test_type"], main_rate(outcome), facts_of(outcome, reader=reader)
+    test, shown, facts = outcome["test_type"], choose_main_rate(outcome), collect_facts(outcome, reader=reader)
     is_pass_rate = shown.name == "pass_rate"
     notes = (
         facts.reruns,
@@ -136,81 +136,81 @@ def card(
     )
     sure = results["confidence"].value_counts().items() if "confidence" in results else ()
     return {
-        "name": name_of(test),
+        "name": cut_name(test),
         "category": show(outcome["category"]),
         "verdict": outcome["verdict"],
-        "judged": taken_by(outcome),
-        "first": sentence(wording.first_line(outcome)),
+        "judged": show_rows(outcome),
+        "first": make_sentence(wording.first_line(outcome)),
         "reason": show(wording.further_reason(outcome)),
         "rated": terms.general("pass rate") if is_pass_rate else _name_term(outcome, shown.name, show, terms),
         "is_pass_rate": is_pass_rate,
         "rate": wording.percent(shown.rate),
         "interval": "–" if shown.interval is None else wording.ends(shown.interval),
-        "looks": evidence.looks(outcome),
+        "looks": evidence.format_looks(outcome),
         "meter": shown,
-        "counts": list(_counts(outcome, terms)),
+        "counts": list(_yield_counts(outcome, terms)),
         "sums": facts.sums,
         "asked": f"{outcome['cases'] - outcome['skipped']:,} of {outcome['cases']:,} cases",
-        "confidence": bar_items({str(name): int(count) for name, count in sure}, show),
-        "skips": _skips(outcome, skipped, show),
-        "notes": list(sentences_of(*notes, facts.trust, facts.langtest if show_langtest else "")),
-        "gates": _gates(outcome, show, terms),
-        "effects": list(_effects(outcome, show, terms)),
-        "refused": list(map(name_of, outcome["refused"])),
+        "confidence": make_bar_items({str(name): int(count) for name, count in sure}, show),
+        "skips": _list_skips(outcome, skipped, show),
+        "notes": list(make_sentences(*notes, facts.trust, facts.langtest if show_langtest else "")),
+        "gates": _describe_gates(outcome, show, terms),
+        "effects": list(_yield_effects(outcome, show, terms)),
+        "refused": list(map(cut_name, outcome["refused"])),
         "figures": list(_figures(outcome, panels, show, terms)),
         "slices": [(show(part["name"]), evidence.describe_slice(part)) for part in outcome["slices"]],
         "read": [(show(name), share) for name, share in name_step_shares(outcome["figures"]).items()],
-        "known_errors": list(map(sentence, facts.known_errors)),
-        "panels": [*_passages(outcome), *_wordings(outcome), *(_panel(panel, show) for panel in panels)],
-        "unscored": bar_items(outcome["unscored_reasons"], show),
-        "errors": bar_items(wording.commonest(tally.errors), show),
-        "charts": list(_charts(test, tally, show, terms)),
-        "trend": trend(runs, test),
-        "settings": list(_settings(outcome, show, terms)),
+        "known_errors": list(map(make_sentence, facts.known_errors)),
+        "panels": [*_show_passages(outcome), *_show_wordings(outcome), *(_panel(panel, show) for panel in panels)],
+        "unscored": make_bar_items(outcome["unscored_reasons"], show),
+        "errors": make_bar_items(wording.commonest(tally.errors), show),
+        "charts": list(_draw_charts(test, tally, show, terms)),
+        "trend": draw_trend(runs, test),
+        "settings": list(_yield_settings(outcome, show, terms)),
     }
 
 
 def _figures(outcome: Outcome, panels: Sequence[Panel], show: Show, terms: Glossary) -> Iterator[tuple[Markup, str]]:
     """Yield the names and values of the figures that no panel shows."""
     hidden = {UNREAD}.union(*(panel.figures for panel in panels))
-    for name, value in evidence.figures(outcome):
+    for name, value in evidence.format_figures(outcome):
         if name not in hidden and not name.startswith(READ_BY):
             yield _name_term(outcome, name, show, terms), value
 
 
-def bar_items(counts: Mapping[str, int], show: Show) -> BarItems:
-    """Return counts as bars of their sum, in their order."""
+def make_bar_items(counts: Mapping[str, int], show: Show) -> BarItems:
+    """Return counts as bars with lengths relative to their sum, in order."""
     total = sum(counts.values())
     return [(show(name), count, total) for name, count in counts.items()]
 
 
 def _panel(panel: Panel, show: Show) -> dict[str, Any]:
-    """Return the values of a panel of the probe, masked, its numbers formatted; a grid is masked by its macro."""
+    """Return the template values of a probe's panel, masked, numbers formatted; the template masks grids."""
     if isinstance(panel, Bars):
         shares = [(show(share.name), share.count, share.total) for share in panel.shares]
         return {"kind": "bars", "title": show(panel.title), "sentence": show(panel.sentence), "shares": shares}
     if isinstance(panel, Grid):
         return {"kind": "grid", "panel": panel}
     rows = [
-        (show(name), [show(cell) if isinstance(cell, str) else _quantity(cell) for cell in cells])
+        (show(name), [show(cell) if isinstance(cell, str) else _format_quantity(cell) for cell in cells])
         for name, cells in panel.rows
     ]
     title, header = show(panel.caption), list(map(show, panel.header))
     return {"kind": "sheet", "title": title, "header": header, "rows": rows, "sentence": "", "note": ""}
 
 
-def _quantity(quantity: Quantity | None) -> str:
+def _format_quantity(quantity: Quantity | None) -> str:
     if quantity is None:
         return "–"
     sign = "+" if quantity.is_change and quantity.value > 0 else ""
-    return f"{sign}{wording.number(quantity.value)}{between(quantity.interval)}"
+    return f"{sign}{wording.number(quantity.value)}{format_interval(quantity.interval)}"
 
 
-def _passages(outcome: Outcome) -> Iterator[dict[str, Any]]:
-    """Values of the panel about passages; none without passages."""
-    header, rows = passage_table(outcome)
+def _show_passages(outcome: Outcome) -> Iterator[dict[str, Any]]:
+    """Yield the template values of the panel about retrieved passages; nothing without passages."""
+    header, rows = tabulate_passages(outcome)
     if rows:
-        first, *others = sentences_of(sentences(outcome))
+        first, *others = make_sentences(describe_passages(outcome))
         yield {
             "kind": "sheet",
             "title": "Retrieval or model: results by the passages of both replies",
@@ -221,12 +221,12 @@ def _passages(outcome: Outcome) -> Iterator[dict[str, Any]]:
         }
 
 
-def _wordings(outcome: Outcome) -> Iterator[dict[str, Any]]:
-    """Values of the panels about wordings: rates of each, and shares of the variance; none with one wording."""
-    first, *others = [*sentences_of(wordings.sentences(outcome)), ""]
+def _show_wordings(outcome: Outcome) -> Iterator[dict[str, Any]]:
+    """Yield the panels about wordings: rates, and shares of the variance; nothing with a single wording."""
+    first, *others = [*make_sentences(wordings.describe_wordings(outcome)), ""]
     texts = {
-        "Wordings of the prompt": (wordings.wording_table(outcome), first),
-        "Where the variance comes from": (wordings.variance_table(outcome), ""),
+        "Wordings of the prompt": (wordings.tabulate_wordings(outcome), first),
+        "Where the variance comes from": (wordings.tabulate_variance(outcome), ""),
     }
     for title, ((header, rows), said) in texts.items():
         if rows:
@@ -240,43 +240,43 @@ def _wordings(outcome: Outcome) -> Iterator[dict[str, Any]]:
             }
 
 
-def _skips(outcome: Outcome, skipped: pd.DataFrame, show: Show) -> list[tuple[str, int, int, Pairs]]:
-    """Return reasons of skips, with their counts, the count of all, and ids and texts of examples."""
+def _list_skips(outcome: Outcome, skipped: pd.DataFrame, show: Show) -> list[tuple[str, int, int, Pairs]]:
+    """Return the reasons for skipped cases: reason, count, total, and ids and texts of examples."""
     test, counts = outcome["test_type"], wording.skips(outcome["test_type"], outcome["skip_reasons"])
     # A report without skipped cases holds a frame without columns.
     rows = skipped[["sample_id", "original", "skip_reason"]].to_numpy().tolist() if "skip_reason" in skipped else []
     items = []
-    for (shown, count, total), words in zip(bar_items(counts, show), counts, strict=True):
+    for (shown, count, total), words in zip(make_bar_items(counts, show), counts, strict=True):
         alike = [(sample, text) for sample, text, reason in rows if wording.skip_words(test, reason) == words]
         examples = (
-            (name_of(sample), elide_middle(show(text), head=200, tail=100)) for sample, text in alike[:SKIPPED_SHOWN]
+            (cut_name(sample), elide_middle(show(text), head=200, tail=100)) for sample, text in alike[:SKIPPED_SHOWN]
         )
         items.append((shown, count, total, tuple(examples)))
     return items
 
 
-def _charts(test: str, tally: RowTally, show: Show, terms: Glossary) -> Iterator[tuple[Markup, Markup, str]]:
-    """Drawings of eval_scores, with their titles and what the marks are."""
+def _draw_charts(test: str, tally: RowTally, show: Show, terms: Glossary) -> Iterator[tuple[Markup, Markup, str]]:
+    """Yield charts of eval_scores: title, drawing, and legend of its marks."""
     commonest = sorted(tally.cases, key=lambda name: -sum(map(len, tally.cases[name])))[:MOST_CHARTS]
     for scorer in commonest:
         controls = np.concatenate([np.empty(0), *tally.controls.get(scorer, ())])
-        chart = scores(np.concatenate(tally.cases[scorer]), controls, name=f"eval_score of {show(scorer)}")
+        chart = draw_scores(np.concatenate(tally.cases[scorer]), controls, name=f"eval_score of {show(scorer)}")
         if chart is not None:
             outline = "; the dashed line is the controls" if len(controls) else ""
-            title = Markup("Scores by {}").format(terms.add_named(show(scorer), explanation(test, scorer)))
+            title = Markup("Scores by {}").format(terms.add_named(show(scorer), explain_term(test, scorer)))
             yield title, chart, f"Share of cases by eval_score{outline}."
 
 
-def _counts(outcome: Outcome, terms: Glossary) -> Iterator[tuple[str, str]]:
+def _yield_counts(outcome: Outcome, terms: Glossary) -> Iterator[tuple[str, str]]:
     for name in ("cases", "passed", *wording.COUNTED):
         yield terms.general(name), f"{outcome[name]:,}"  # type: ignore[literal-required]
     if early := early_stop(outcome):
         yield terms.general("not asked"), f"{early['cases'] - early['judged']:,}"
 
 
-def _gates(outcome: Outcome, show: Show, terms: Glossary) -> Pairs:
-    """Return what the verdict rests on besides the pass rate, and the basis of the gate of the pass rate."""
-    main = main_rate(outcome).name
+def _describe_gates(outcome: Outcome, show: Show, terms: Glossary) -> Pairs:
+    """Return the further rates that decide the verdict, and the origin of the pass rate's gate."""
+    main = choose_main_rate(outcome).name
     gates = [gate for gate in outcome["gates"] if gate["name"] != main]
     further = tuple((_name_term(outcome, gate["name"], show, terms), evidence.describe_gate(gate)) for gate in gates)
     if outcome["min_pass_rate"] is None:
@@ -288,10 +288,10 @@ def _gates(outcome: Outcome, show: Show, terms: Glossary) -> Pairs:
     return (*further, (gate, show(outcome["gate_basis"])))
 
 
-def _effects(outcome: Outcome, show: Show, terms: Glossary) -> Iterator[tuple[str, str]]:
+def _yield_effects(outcome: Outcome, show: Show, terms: Glossary) -> Iterator[tuple[str, str]]:
     for effect in outcome["effects"]:
-        name, value = evidence.effect_difference(outcome, effect)
-        measured = explanation(outcome["test_type"], effect["measure"])
+        name, value = evidence.format_effect(outcome, effect)
+        measured = explain_term(outcome["test_type"], effect["measure"])
         text = f"Under the change minus under the control: {measured}" if measured else ""
         yield terms.add_named(show(name), text), value
 
@@ -300,20 +300,20 @@ def _name_term(outcome: Outcome, name: str, show: Show, terms: Glossary) -> Mark
     test = outcome["test_type"]
     if name == "pass_rate":
         return terms.general("pass rate")
-    return terms.add_named(show(label(test, name)), sentence(explanation(test, name)))
+    return terms.add_named(show(evidence.format_label(test, name)), make_sentence(explain_term(test, name)))
 
 
-def _settings(outcome: Outcome, show: Show, terms: Glossary) -> Iterator[tuple[str, str]]:
+def _yield_settings(outcome: Outcome, show: Show, terms: Glossary) -> Iterator[tuple[str, str]]:
     test, data = outcome["test_type"], outcome["data"]
     for name, value in outcome["settings"].items():
         text = show(json.dumps(value, ensure_ascii=False, default=str))
-        yield terms.add_named(show(name.replace("_", " ")), show(setting(test, name))), text
+        yield terms.add_named(show(name.replace("_", " ")), show(describe_setting(test, name))), text
     scorers = (
-        Markup("{} ({})").format(terms.add_named(show(name), explanation(test, name)), f"{count:,}")
+        Markup("{} ({})").format(terms.add_named(show(name), explain_term(test, name)), f"{count:,}")
         for name, count in outcome["scorers"].items()
     )
     yield terms.general("scorers"), Markup(", ").join(scorers)
-    yield "data", show(", ".join(filter(None, (data["source"], taken_by(outcome)))))
+    yield "data", show(", ".join(filter(None, (data["source"], show_rows(outcome)))))
     if "columns" in data:
         yield "columns", show(wording.columns_read(data["columns"]))
     yield terms.general("data sha256"), show(data["sha256"])

@@ -1,4 +1,4 @@
-"""The samples of the page as packed data: columns of all rows, their texts in blocks, toxic words set apart."""
+"""Pack the samples for the page: columns of all rows, texts in blocks, toxic words marked for masking."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ import pandas as pd
 
 from contrapose.tasks.probes.toxic_words.count import find_doubtful
 from contrapose.tasks.report.base import SentPrompts
-from contrapose.tasks.report.failures import text_columns
+from contrapose.tasks.report.failures import list_texts
 from contrapose.tasks.report.publish import StoredResults
-from contrapose.tasks.report.rows import OUTCOMES, ReportRow, name_of, outcomes, read_rows, without_controls
+from contrapose.tasks.report.rows import OUTCOMES, ReportRow, classify, cut_name, omit_controls, read_rows
 from contrapose.tasks.text.cleaning import cut_text, show_hidden
 from contrapose.tasks.text.diff import mark
 from contrapose.tasks.text.masking import LONGEST, hides_characters, offending
@@ -41,7 +41,7 @@ PageText = str | list[str]
 
 @dataclass(slots=True, kw_only=True)
 class SampleData:
-    """Data of the samples, packed while the page is written: first the texts, then the columns."""
+    """Packed data of the samples; write the texts first, then the columns."""
 
     results: StoredResults
     places: Sequence[int]
@@ -60,7 +60,7 @@ class SampleData:
     _read_ahead: dict[str, SentPrompts] = field(default_factory=dict)
 
     def texts(self) -> Iterator[str]:
-        """Blocks of rows, packed; each is safe inside a script element, since base64 has no sign that ends one."""
+        """Yield packed blocks of rows; base64 keeps each safe inside a script element."""
         written = 0
         rest = self._rows()
         while rows := list(islice(rest, BLOCK)):
@@ -74,19 +74,19 @@ class SampleData:
             if written >= MOST_BYTES:
                 self.cut_off += len(rows)
                 continue
-            packed = pack(self._block(rows))
+            packed = pack_json(self._block(rows))
             written += len(packed)
             yield packed
 
     def packed_columns(self) -> str:
-        """Return what sorting and filtering need of every row; complete when the texts are written."""
+        """Return the packed columns for sorting and filtering; complete only after the texts are written."""
         tests = {name: number for number, name in enumerate(dict.fromkeys(self.columns["test"]))}
-        before = page_texts((text for _, text in self.before_prompts), show_toxic=self.show_toxic, longest=LONGEST)
-        return pack(
+        before = clean_texts((text for _, text in self.before_prompts), show_toxic=self.show_toxic, longest=LONGEST)
+        return pack_json(
             {
                 "block": BLOCK,
                 "tests": list(tests),
-                "open": text_columns(tests),
+                "open": list_texts(tests),
                 "names": list(self.names),
                 "before": [(role, text) for (role, _), text in zip(self.before_prompts, before, strict=True)],
                 "test": [tests[name] for name in self.columns["test"]],
@@ -96,24 +96,24 @@ class SampleData:
         )
 
     def _rows(self) -> Iterator[tuple[ReportRow, str, SentPrompts | None]]:
-        """Rows that fit, raw, each with the number of its case and what was sent for it, None where that is gone."""
+        """Yield the rows that fit, raw, with case number and sent prompts (None if these are gone)."""
         start = 0
         places = np.asarray(self.places, dtype=int)
         for part in self.results.parts():
             own = places[(places >= start) & (places < start + len(part))] - start
             start += len(part)
             # A part has the columns of all tests; reading those of the others, which are empty, takes most of the time.
-            fitting = without_langtest(part.iloc[own], show_langtest=self.show_langtest).dropna(axis=1, how="all")
+            fitting = hide_langtest(part.iloc[own], show_langtest=self.show_langtest).dropna(axis=1, how="all")
             ids = part["case_id"].tolist() if "case_id" in part else [None] * len(part)
             missing = {name for name in ids if isinstance(name, str)} - self._read_ahead.keys()
             while missing and (prompts := next(self.prompts, None)):
                 self._read_ahead[prompts.case_id] = prompts
                 missing.discard(prompts.case_id)
             sent = [self._read_ahead.pop(name, None) if isinstance(name, str) else None for name in ids]
-            yield from zip(read_rows(fitting, str), case_numbers(fitting), [sent[place] for place in own], strict=True)
+            yield from zip(read_rows(fitting, str), number_cases(fitting), [sent[place] for place in own], strict=True)
 
     def _block(self, rows: Sequence[tuple[ReportRow, str, SentPrompts | None]]) -> dict[str, object]:
-        """Return distinct texts; for each row the numbers of its own, and lengths of shared and own parts in turn.
+        """Return a block's distinct texts, each row's text numbers, and lengths of shared and own parts in turn.
 
         The numbers are those of five texts, then of names and texts of details. What was sent is a frame by its number:
         what comes before and after both texts in their prompts, or a complete prompt where its text is not in it; null
@@ -145,55 +145,53 @@ class SampleData:
 def mark_texts(
     raw: Iterable[str], pairs: Sequence[tuple[int, int]], *, show_toxic: bool
 ) -> tuple[list[PageText], list[list[list[int]]]]:
-    """Return texts as the page holds them, and of pairs of them the lengths of shared and own parts in turn."""
-    texts = page_texts(raw, show_toxic=show_toxic, longest=LONGEST)
+    """Return texts as the page stores them; for each pair also the lengths of shared and own parts in turn."""
+    texts = clean_texts(raw, show_toxic=show_toxic, longest=LONGEST)
     # Several replies may be to the same two prompts.
     marked = {pair: mark(*("".join(texts[place]) for place in pair)) for pair in set(pairs)}
     return texts, [[[*map(len, side)] for side in marked[pair]] for pair in pairs]
 
 
 def split_prompt(prompt: str, text: str) -> tuple[str, ...]:
-    """Return what comes before and after a text in its prompt; the prompt where that would tear a word apart."""
+    """Return what precedes and follows a text in its prompt, or the full prompt if the cut would split a word."""
     before, same, after = prompt.partition(text)
     torn = before[-1:].isalnum() or after[:1].isalnum()
     return (before, after) if text and same and not torn else (prompt,)
 
 
-def pack(content: object) -> str:
-    """Return JSON, compressed, in base64."""
+def pack_json(content: object) -> str:
+    """Return content as JSON, compressed and encoded in base64."""
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
     return base64.b64encode(gzip.compress(text, compresslevel=6, mtime=0)).decode()
 
 
-def fitting(figures: pd.DataFrame) -> list[int]:
-    """Return places of the rows that fit on the page, in the order of the results."""
+def select_rows(figures: pd.DataFrame) -> list[int]:
+    """Return positions of the rows that fit on the page, in the order of the results."""
     if len(figures) <= MOST_ROWS:
         return list(range(len(figures)))
-    dispensable = (
-        (outcomes(figures) == "pass").astype(int).mask(~figures.index.isin(without_controls(figures).index), 2)
-    )
+    dispensable = (classify(figures) == "pass").astype(int).mask(~figures.index.isin(omit_controls(figures).index), 2)
     return sorted(dispensable.to_numpy().argsort(kind="stable")[:MOST_ROWS].tolist())
 
 
-def without_langtest(rows: pd.DataFrame, *, show_langtest: bool) -> pd.DataFrame:
-    """Return the rows without what LangTest would have said, unless that is to be shown."""
+def hide_langtest(rows: pd.DataFrame, *, show_langtest: bool) -> pd.DataFrame:
+    """Return the rows without LangTest's verdicts, unless `show_langtest`."""
     if show_langtest:
         return rows
     return rows.drop(columns=[name for name in rows if str(name).startswith("langtest_")])
 
 
-def case_numbers(rows: pd.DataFrame) -> list[str]:
-    """Return the number of each row within its sample, `2` of `option_order/question-7/2`; empty where there is one."""
+def number_cases(rows: pd.DataFrame) -> list[str]:
+    """Return the number of each row within its sample, `2` of `option_order/question-7/2`; empty if there is one."""
     numbers = []
     for test, sample, case in rows.reindex(columns=["test_type", "sample_id", "case_id"]).itertuples(index=False):
         beyond = f"{test}/{sample}/"
         is_one = isinstance(case, str) and case.startswith(beyond)
-        numbers.append(name_of(case.removeprefix(beyond)) if is_one else "")
+        numbers.append(cut_name(case.removeprefix(beyond)) if is_one else "")
     return numbers
 
 
-def page_texts(raw: Iterable[str], *, show_toxic: bool, longest: int) -> list[PageText]:
-    """Return raw texts as the page holds them, in the same order: cleaned, cut, toxic words set apart to be masked."""
+def clean_texts(raw: Iterable[str], *, show_toxic: bool, longest: int) -> list[PageText]:
+    """Return texts as the page stores them, in order: cleaned, cut, toxic words separated for masking."""
     kept = [cut_text(text, longest) for text in raw]
     # Reading a text for toxic words takes far longer than this search in all of them.
     doubts = [False] * len(kept) if show_toxic else find_doubtful(kept)

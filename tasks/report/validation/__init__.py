@@ -1,4 +1,4 @@
-"""validation.json and validation.html: every expectation, and whether the tables of a run meet it."""
+"""Render validation.json and validation.html: whether the tables of a run meet each expectation."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from contrapose.tasks.core.errors import GateError
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.validation import KINDS, Checked, Finding, blocking_findings, finding_in_words, row_in_words
 from contrapose.tasks.report.base import Report
-from contrapose.tasks.report.csv import inert
+from contrapose.tasks.report.csv import disarm
 from contrapose.tasks.report.publish import write_folder
-from contrapose.tasks.report.templates import PAGE, inline_files, style, template
+from contrapose.tasks.report.templates import PAGE, inline_files, load_template, read_style
 from contrapose.tasks.tables.table import batches, save
 from contrapose.tasks.text.cleaning import replace_surrogates, storable
 from contrapose.tasks.text.masking import Show, make_shower
@@ -44,29 +44,29 @@ class ValidationHead:
 
 
 def render(report: Report) -> bytes:
-    """Render the page for people: one file that needs nothing else, without a script."""
-    return page(_head(report), report.checked, show_toxic=report.show_toxic)
+    """Render validation.html for a report: one file without scripts."""
+    return render_checks(_make_head(report), report.checked, show_toxic=report.show_toxic)
 
 
 def render_json(report: Report) -> bytes:
-    """Return the same for machines; values are raw, toxic words too."""
-    return as_json(_head(report), report.checked)
+    """Return validation.json for a report; values are raw, toxic words too."""
+    return encode_findings(_make_head(report), report.checked)
 
 
-def _head(report: Report) -> ValidationHead:
+def _make_head(report: Report) -> ValidationHead:
     summary = report.summary
     run_id, suite, started = summary["run_id"], summary["suite"], summary["started"]
     return ValidationHead(run_id=run_id, model=summary["model"]["id"], suite=suite, started=started)
 
 
-def page(head: ValidationHead, checked: Sequence[Checked], *, show_toxic: bool) -> bytes:
+def render_checks(head: ValidationHead, checked: Sequence[Checked], *, show_toxic: bool) -> bytes:
     """Render the page; texts are masked and cleaned here, and the policy allows its one style sheet, nothing else."""
     show = make_shower(show_toxic=show_toxic, longest=LONGEST)
-    sections = sorted(_sections(checked, show), key=lambda section: not section["broken"])
+    sections = sorted(_make_sections(checked, show), key=lambda section: not section["broken"])
     kinds = [kind for kind in KINDS if any(table["table"] == kind for table in checked)]
     tables = f"{', '.join(kinds[:-1])} and {kinds[-1]}" if len(kinds) > 1 else ", ".join(kinds) or "no table"
     lines = [line for section in sections for line in section["lines"]]
-    text = template(__package__, PAGE).render(
+    text = load_template(__package__, PAGE).render(
         head={name: show(value) for name, value in asdict(head).items()},
         moment=moment(head.started),
         sections=sections,
@@ -74,13 +74,13 @@ def page(head: ValidationHead, checked: Sequence[Checked], *, show_toxic: bool) 
         noted=sum(line["state"] == "noted" for line in lines),
         expectations=len(lines),
         looked_at=f"{counted('rows', sum(table['rows'] for table in checked))} of {tables}",
-        **inline_files(style(__package__, "page.css")),
+        **inline_files(read_style(__package__, "page.css")),
     )
     return text.encode()
 
 
-def _sections(checked: Sequence[Checked], show: Show) -> Iterator[dict[str, Any]]:
-    """Values of each suite: those of the first tables first, the project's own before those of the user."""
+def _make_sections(checked: Sequence[Checked], show: Show) -> Iterator[dict[str, Any]]:
+    """Yield template values of each suite, in order of the tables; the project's suites before the user's."""
 
     def suite_key(one: tuple[Checked, Finding]) -> tuple[int, bool, str, str]:
         suite = one[1]["suite"]
@@ -93,7 +93,7 @@ def _sections(checked: Sequence[Checked], show: Show) -> Iterator[dict[str, Any]
     for (kind, own, file, _), of_suite in groupby(sorted(findings, key=suite_key), key=suite_key):
         rows = sorted(of_suite, key=place)
         tables = {table["test"]: table["rows"] for table, _ in rows}
-        lines = [_line(list(same), show) for _, same in groupby(rows, key=place)]
+        lines = [_make_line(list(same), show) for _, same in groupby(rows, key=place)]
         yield {
             "file": show(file),
             "own": own,
@@ -104,7 +104,7 @@ def _sections(checked: Sequence[Checked], show: Show) -> Iterator[dict[str, Any]
         }
 
 
-def _line(findings: list[tuple[Checked, Finding]], show: Show) -> dict[str, Any]:
+def _make_line(findings: list[tuple[Checked, Finding]], show: Show) -> dict[str, Any]:
     """Return the values of one expectation over all tests."""
     first = findings[0][1]
     bad = [(table["test"], finding) for table, finding in findings if not finding["holds"]]
@@ -126,7 +126,7 @@ def _line(findings: list[tuple[Checked, Finding]], show: Show) -> dict[str, Any]
     }
 
 
-def as_json(head: ValidationHead, checked: Sequence[Checked]) -> bytes:
+def encode_findings(head: ValidationHead, checked: Sequence[Checked]) -> bytes:
     """Return the findings of every table, with the suites that they belong to named once."""
     suites: dict[tuple[str, str], Any] = {}
     tables = []
@@ -153,8 +153,8 @@ LONGEST_IN_ERROR = 120
 """Characters of one value in an error."""
 
 
-def refusal(checked: Sequence[Checked], *, folder: Place | None = None, show_toxic: bool = False) -> GateError:
-    """Return the error of tables that break expectations; it names rows, columns and values of the first such table."""
+def make_gate_error(checked: Sequence[Checked], *, folder: Place | None = None, show_toxic: bool = False) -> GateError:
+    """Return the error for failed expectations; it names rows, columns and values of the first failed table."""
     show = make_shower(show_toxic=show_toxic, longest=LONGEST_IN_ERROR)
     bad = [table for table in checked if blocking_findings(table)]
     broken = blocking_findings(bad[0])
@@ -176,29 +176,29 @@ def write_evidence(folder: Place, head: ValidationHead, checked: Sequence[Checke
     """Write the folder of a refused run, complete or not at all: the findings, and the rows that broke expectations.
 
     The tables are all of those at the gate, sound ones too. Rows are written for machines, and as CSV in which no
-    spreadsheet finds a formula. Raises ConfigError where the folder cannot be written.
+    spreadsheet finds a formula. Raises ConfigError if the folder cannot be written.
     """
 
     def write(part: Path) -> None:
-        (part / "validation.json").write_bytes(as_json(head, checked))
-        (part / "validation.html").write_bytes(page(head, checked, show_toxic=show_toxic))
+        (part / "validation.json").write_bytes(encode_findings(head, checked))
+        (part / "validation.html").write_bytes(render_checks(head, checked, show_toxic=show_toxic))
         for table in checked:
             if table["broken"] is not None:
                 path, rows = part / f"{table['test']}-{table['table']}", list(batches(table["broken"]))
                 save(path.with_name(f"{path.name}.parquet"), rows, rows[0].schema)
                 frame = pd.concat([one.to_pandas() for one in rows])
-                safe = pd.DataFrame({inert(str(name)): frame[name].astype(object).map(_cell) for name in frame})
+                safe = pd.DataFrame({disarm(str(name)): frame[name].astype(object).map(_to_cell) for name in frame})
                 content = safe.to_csv(index=False, lineterminator="\n").encode()
                 path.with_name(f"{path.name}.csv").write_bytes(content)
 
     write_folder(folder, write, last="validation.json")
 
 
-def _cell(value: object) -> object:
+def _to_cell(value: object) -> object:
     """Return a cell as a spreadsheet may hold it; lists and the like become JSON."""
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, str):
-        return inert(value)
+        return disarm(value)
     plain = value.tolist() if hasattr(value, "tolist") else value
-    return inert(storable(json.dumps(plain, ensure_ascii=False, default=str)))
+    return disarm(storable(json.dumps(plain, ensure_ascii=False, default=str)))

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contrapose.tasks.core.records import AnswerPair, Case, Completion, Trial
-from contrapose.tasks.evaluate.scoring import follow_ups, score_trials
+from contrapose.tasks.evaluate.scoring import score_trials, yield_follow_ups
 from contrapose.tasks.probes.judge_cues import JudgeCues, JudgeCuesSettings, cues
 from contrapose.tasks.probes.judge_cues.cues import CUES, HEADINGS, Cue, add_cue, split_blocks
 from contrapose.tasks.probes.judge_cues.probe import count_votes, describe_cue
@@ -209,7 +209,7 @@ def test_nobody_is_asked_which_of_two_equal_answers_a_reply_chooses() -> None:
         Trial(case=case, expected=Completion(text="It does seem to be the one."), actual=Completion(text="A"))
         for case in cases.values()
     ]
-    asked = list(follow_ups([trials], plan_of("judge_cues"), embed=no_embeddings))
+    asked = list(yield_follow_ups([trials], plan_of("judge_cues"), embed=no_embeddings))
     assert {question.case_id for question in asked if not question.made_up} == {cases["filler"].id}
 
 
