@@ -14,11 +14,11 @@ from xml.etree import ElementTree
 import numpy as np
 from markupsafe import Markup, escape
 
-from contrapose.tasks.core.criteria import criteria_of
+from contrapose.tasks.core.criteria import list_criteria
 from contrapose.tasks.core.history_records import PastRun
 from contrapose.tasks.core.outcome import Outcome, Summary, Verdict
 from contrapose.tasks.report.rows import name_of
-from contrapose.tasks.text.wording import counted, ends, number, percent
+from contrapose.tasks.text.wording import counted, format_interval, number, percent
 
 Chart = dict[str, Any]
 """A chart in the words of Vega-Lite, which are plain JSON: https://vega.github.io/vega-lite/docs/."""
@@ -287,11 +287,11 @@ def image_url(summary: Summary) -> str | None:
 
 def _rate_values(outcome: Outcome) -> Iterator[dict[str, str | float | None]]:
     """Values of each rate that decides a test; the verdict stands beside the one that decided, which is the first."""
-    criteria = criteria_of(outcome)
+    criteria = list_criteria(outcome)
     for place, own in enumerate(criteria):
         words = [] if place else [str(outcome["verdict"])]
         if own["low"] is not None and own["high"] is not None:
-            words.append(f"{percent(own['rate'])} ({ends((own['low'], own['high']))})")
+            words.append(f"{percent(own['rate'])} ({format_interval((own['low'], own['high']))})")
         test, name = name_of(outcome["test_type"]), own["name"].replace("_", " ")
         yield {
             "test": f"{test}: {name}" if len(criteria) > 1 else test,

@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from contrapose.tasks.core.comparison import Comparison, judged
+from contrapose.tasks.core.comparison import Comparison, list_judged_pairs
 from contrapose.tasks.core.outcome import Outcome, Summary
 from contrapose.tasks.report import comparison_markdown as markdown
 from contrapose.tasks.report import wordings
@@ -22,14 +22,14 @@ from contrapose.tasks.report.rows import left_out, not_all, read_columns, taken_
 from contrapose.tasks.text.cleaning import cut_text, one_line, show_hidden
 from contrapose.tasks.text.masking import mask_toxic
 from contrapose.tasks.text.wording import (
+    count_saved_questions,
     counted,
-    first_line,
-    further_reason,
-    noise,
+    describe_changes_by_noise,
+    find_first_line,
+    find_further_reason,
+    format_span,
     number,
     reason_text,
-    saved_by,
-    span,
     usage_text,
 )
 
@@ -104,7 +104,9 @@ def print_summary(
     console.print()
     kept_back = 0
     for outcome in summary["tests"]:
-        judged = "; ".join(filter(None, (f"on {rows}" if (rows := taken_by(outcome)) else "", first_line(outcome))))
+        judged = "; ".join(
+            filter(None, (f"on {rows}" if (rows := taken_by(outcome)) else "", find_first_line(outcome)))
+        )
         console.print(line(f"{outcome['test_type']}:"), verdict_text(outcome["verdict"]), line(judged))
         facts = facts_of(outcome)
         notes = list(sentences_of(_notes(outcome, facts, explain=explain)))
@@ -120,8 +122,8 @@ def print_summary(
     for warning in summary["warnings"]:
         console.print(Text("Warning:", style="yellow"), line(warning))
     console.print()
-    usage = usage_text(summary["usage"], saved=saved_by(summary))
-    console.print(line(f"{usage}; {span(summary['seconds'] if seconds is None else seconds)}"))
+    usage = usage_text(summary["usage"], saved=count_saved_questions(summary))
+    console.print(line(f"{usage}; {format_span(summary['seconds'] if seconds is None else seconds)}"))
     console.print(_encodable(f"Report: {show_hidden(folder)}/report.html", console), soft_wrap=True)
     if kept_back:
         console.print("Statistics: see the report, or add --explain")
@@ -130,7 +132,7 @@ def print_summary(
 def _notes(outcome: Outcome, facts: TestFacts, *, explain: bool) -> Iterator[str]:
     """Clauses on a test, those first that a reader must know; empty ones where there is nothing to say."""
     if outcome["verdict"] != "pass":
-        yield further_reason(outcome)
+        yield find_further_reason(outcome)
     if outcome["errors"]:
         yield f"{outcome['errors']:,} of {outcome['cases'] - outcome['skipped']:,} cases got no answer"
     yield _describe_unscored(outcome)
@@ -140,7 +142,7 @@ def _notes(outcome: Outcome, facts: TestFacts, *, explain: bool) -> Iterator[str
     yield from wordings.main_sentences(outcome)
     yield facts.guessing
     if outcome["control"]:
-        yield noise(outcome["control"], by_kind=explain)
+        yield describe_changes_by_noise(outcome["control"], by_kind=explain)
     if refused := outcome["refused"]:
         more = f" and {len(refused) - MOST_NAMES} more" if len(refused) > MOST_NAMES else ""
         yield f"refused {', '.join(cut_text(name, 60) for name in refused[:MOST_NAMES])}{more}"
@@ -224,7 +226,7 @@ def print_comparison(comparison: Comparison, *, console: Console) -> None:
         console.print(line(title))
         console.print(table)
     console.print()
-    pairs = [(f"{pair['first']} in {test}", pair) for test, pair in judged(comparison["tests"])]
+    pairs = [(f"{pair['first']} in {test}", pair) for test, pair in list_judged_pairs(comparison["tests"])]
     notes = [f"{name}: {pair['reason']}" for name, pair in pairs if pair["verdict"] == "cannot tell"]
     notes += [f"{name}: {note}" for name, pair in pairs if (note := markdown.unpaired_words(pair))]
     notes += [f"Warning: {warning}" for warning in comparison["warnings"]]

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from contrapose.tasks.config.hosts import HostRule, Origin, entries, origin_of, read_rule
+from contrapose.tasks.config.hosts import HostRule, Origin, list_variable_entries, origin_of, read_rule
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ConfigError, ModelError
-from contrapose.tasks.core.secrets import BLOCK, SCHEME, from_environment, read_block
+from contrapose.tasks.core.secrets import BLOCK, SCHEME, read_block, read_environment_secret
 from contrapose.tasks.core.secrets import VARIABLE as NAME
 from contrapose.tasks.infer.openai.entra import read_token
 from contrapose.tasks.infer.openai.vendors import OPENAI, Vendor, vendor_of, vendor_with_key
@@ -148,7 +148,7 @@ def _key_at(place: str, *, where: str = "") -> Key:
     A block holds a text, or `{"key": "…", "hosts": ["…"]}`.
     """
     if not place.startswith(SCHEME):
-        text = from_environment(place, where=where or "model_args.api_key_env")
+        text = read_environment_secret(place, where=where or "model_args.api_key_env")
         return Key(place=place, text=text, hosts=_named_hosts(place), owner=vendor_with_key(place))
     name, where = place.removeprefix(SCHEME), where or "model_args.api_key_block"
     value = read_block(name, where=where)
@@ -170,7 +170,7 @@ def _key_at(place: str, *, where: str = "") -> Key:
 
 def _named_hosts(place: str) -> tuple[HostRule, ...]:
     """Return the hosts that the environment names for the key at a place."""
-    read = [read_entry(entry, where=HOSTS) for entry in entries(HOSTS)]
+    read = [read_entry(entry, where=HOSTS) for entry in list_variable_entries(HOSTS)]
     return tuple(rule for named, rule in read if named == place)
 
 
