@@ -19,7 +19,7 @@ from typing import Any
 from contrapose.tasks.core.records import TextSample
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.probes.base import make_sample_rng
-from contrapose.tasks.text.inline import inline
+from contrapose.tasks.text.inline import format_inline
 
 KEYS = ("question", "text", "article_sent", "article_sentence", "input", "instruction", "sentence", "output_1")
 
@@ -40,7 +40,7 @@ def main() -> None:
         reasons[reason] += 1
         if after is not None and shown < given.count:
             shown += 1
-            print(f"{shown}. {inline(before, after, brackets=True)}")
+            print(f"{shown}. {format_inline(before, after, brackets=True)}")
     print(dict(reasons.most_common()))
 
 

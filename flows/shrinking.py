@@ -15,10 +15,10 @@ import pyarrow.parquet as pq
 from pydantic import ValidationError
 
 from contrapose.tasks.compare.runs import FinishedRun, finished_run
-from contrapose.tasks.config.permissions import DATA, OUTPUT, Permissions, allow, named_by_user
+from contrapose.tasks.config.permissions import DATA, OUTPUT, Permissions, allow, list_named_by_user
 from contrapose.tasks.config.plan import Plan, is_greedy, plans
 from contrapose.tasks.config.run_config import RunConfig
-from contrapose.tasks.core.chats import chat_of
+from contrapose.tasks.core.chats import parse_chat
 from contrapose.tasks.core.errors import ConfigError, ModelError, suggest_name
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.provider import AnswersOnly
@@ -70,7 +70,7 @@ class FailedCase:
         kind = probe(self.plan.test).sample_type
         kind = kind if issubclass(kind, TextSample) else TextSample
         fields: dict[str, Any] = {"text": text, "options": own.options, "answers": own.answers}
-        if (chat := chat_of(own.original_prompt)) is None:
+        if (chat := parse_chat(own.original_prompt)) is None:
             fields["context"] = own.context
         else:
             # Of a conversation the message that is the text is shrunk; what it says is all that changes.
@@ -169,7 +169,7 @@ def _read_config(run: FinishedRun, function: str | None) -> RunConfig:
     noted = Store().runs.get(run.id)
     if get_store_file(store_url()) and noted is not None:
         before, now = json.loads(noted.config), config.model_dump(mode="json")
-        allow(named_by_user({name: now[name] for name in ("model", "tests") if before.get(name) == now[name]}))
+        allow(list_named_by_user({name: now[name] for name in ("model", "tests") if before.get(name) == now[name]}))
     return config.model_copy(update={"model": function or config.model})
 
 

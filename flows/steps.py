@@ -22,13 +22,13 @@ from contrapose.flows.portions import (
 from contrapose.flows.reporting import usage_summary
 from contrapose.flows.run_context import Run, Trials, time_stage
 from contrapose.tasks.config.plan import SET
-from contrapose.tasks.core.criteria import criteria_of
+from contrapose.tasks.core.criteria import list_criteria
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.policy import call_task
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.core.reply_outcomes import EXPLAINED
-from contrapose.tasks.core.stopping import Stopping, later_look, stopped_early
+from contrapose.tasks.core.stopping import Stopping, describe_earlier_look, describe_early_stop
 from contrapose.tasks.core.validation import Checked, blocking_findings
 from contrapose.tasks.evaluate.gate import correct_outcomes, make_rules
 from contrapose.tasks.evaluate.reruns import Reruns, add_rerun_shares
@@ -36,7 +36,7 @@ from contrapose.tasks.evaluate.task import judge as judge_task
 from contrapose.tasks.infer.base import HasSomeReplies
 from contrapose.tasks.infer.chunks import count_questions, yield_chunks
 from contrapose.tasks.infer.recorded import make_nothing_recorded_error
-from contrapose.tasks.load.samples import content_sha256
+from contrapose.tasks.load.samples import hash_source
 from contrapose.tasks.load.task import Samples, arrange
 from contrapose.tasks.load.task import load as load_task
 from contrapose.tasks.perturb.cases import count_asked, explain_unreachable, refuse_guessable_gate
@@ -46,7 +46,7 @@ from contrapose.tasks.report.task import make_artifact_key
 from contrapose.tasks.report.validation import ValidationHead, make_gate_error, write_evidence
 from contrapose.tasks.statistics.shares import LEVEL
 from contrapose.tasks.store import Store
-from contrapose.tasks.tables.table import Table, first_rows, iterate, read_rows, write
+from contrapose.tasks.tables.table import Table, iterate, read_rows, store_first_rows, write
 from contrapose.tasks.text.wording import criteria_text, usage_and_latency
 from contrapose.tasks.validate import task as validation
 from contrapose.tasks.validate.expectations import SMALL, prepare_to_look
@@ -57,7 +57,7 @@ def load(run: Run) -> dict[str, Samples]:
     """Load samples of every test."""
     loaded, refresh, seed = dict[str, Samples](), run.config.refresh, run.config.seed
     for plan in run.plans:
-        sha256 = content_sha256(plan.data)
+        sha256 = hash_source(plan.data)
         samples = call_task(
             load_task, refresh, test=plan.test, data=plan.data, sha256=sha256, limit=plan.limit, seed=seed
         )
@@ -221,7 +221,7 @@ def asked_cases(cases: Mapping[str, Table], trials: Mapping[str, Trials]) -> dic
     """Return the cases of every test that were asked, in order, including the skipped cases among them."""
     schedules = {test: own.schedule for test, own in trials.items()}
     ends = {test: own.looks[-1].end for test, own in schedules.items() if own is not None and own.looks}
-    return {test: first_rows(table, ends[test]) if test in ends else table for test, table in cases.items()}
+    return {test: store_first_rows(table, ends[test]) if test in ends else table for test, table in cases.items()}
 
 
 @time_stage
@@ -267,7 +267,7 @@ def judge(
         if schedules[test].looks and run.config.tests.defaults.gate != "rate":
             outcome = _with_looks(outcome, trials[test], schedules[test])
         judged.append(_with_reader(outcome, trials[test]))
-        get_run_logger().info(f"{test}: {outcome['verdict']}; {criteria_text(criteria_of(outcome))}")
+        get_run_logger().info(f"{test}: {outcome['verdict']}; {criteria_text(list_criteria(outcome))}")
     return judged
 
 
@@ -277,7 +277,7 @@ def _with_looks(outcome: Outcome, trials: Trials, schedule: Schedule) -> Outcome
     if outcome["verdict"] == "inconclusive" and not schedule.beside:
         schedule.note_open()
     if schedule.earlier:
-        reason = f"{outcome['reason']} {later_look(schedule.earlier)}"
+        reason = f"{outcome['reason']} {describe_earlier_look(schedule.earlier)}"
         outcome = {**outcome, "reason": reason, "earlier_looks": list(schedule.earlier)}
     if trials.schedule is None:
         return outcome
@@ -289,7 +289,7 @@ def _with_looks(outcome: Outcome, trials: Trials, schedule: Schedule) -> Outcome
         saved=trials.saved,
         beside=list(schedule.beside),
     )
-    early = f" {stopped_early(stopping)}" if judged < schedule.total else ""
+    early = f" {describe_early_stop(stopping)}" if judged < schedule.total else ""
     return {**outcome, "reason": outcome["reason"] + early, "stopping": stopping}
 
 

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from contrapose.tasks.compare.runs import FinishedRun, finished_run
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.places import Place
-from contrapose.tasks.tables.results import COMMON, schema_of_columns
+from contrapose.tasks.tables.results import COMMON, make_schema
 
 TEST = "order_bias"
 SETTINGS = {"read_with": "auto", "margin": 0.05}
@@ -81,7 +81,7 @@ def _filled(row: Row) -> dict[str, Any]:
 
 
 def _write_tables(folder: Path, rows: list[dict[str, Any]], skipped: Sequence[str]) -> None:
-    schema = schema_of_columns(COMMON)
+    schema = make_schema(COMMON)
     pq.write_table(pa.Table.from_pylist(rows, schema=schema), folder / "results.parquet")
     cases = [
         {

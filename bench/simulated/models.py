@@ -13,7 +13,7 @@ from bench.simulated.draws import Finding, covered, labels
 from contrapose.tasks.core.records import Case, Completion, Likelihoods, SummaryPair, Trial
 from contrapose.tasks.evaluate.summarise import estimate_measures
 from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
-from contrapose.tasks.tables.results import result_table
+from contrapose.tasks.tables.results import make_result_table
 
 RECOVERED = 0.93
 SAYS = ("{}", "{}.", "({})", "Answer: {}", "The answer is {}.", "Summary {} is consistent with the article.")
@@ -131,7 +131,7 @@ def _asked(
         answers = ask(np.random.default_rng([6, run]), cluster)
         trials = [Trial(case=case, expected=a, actual=b) for case, (a, b) in zip(cases, answers, strict=True)]
         scores = probe.score(trials, settings, embed=_never)
-        results = result_table(trials, scores, probe=probe, model="simulated").to_pandas()
+        results = make_result_table(trials, scores, probe=probe, model="simulated").to_pandas()
         found = estimate_measures(probe.measures(results), results)
         for name, true in truth.items():
             values[name].append(found[name]["value"])

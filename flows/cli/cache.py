@@ -17,7 +17,7 @@ from contrapose.tasks.core.places import Entry, Place
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.engine import get_store_file, remove_password, store_url
 from contrapose.tasks.store.opening import find_damage, rebuild_damaged
-from contrapose.tasks.tables.pruning import Unneeded, leftover, unneeded_cached
+from contrapose.tasks.tables.pruning import Unneeded, find_unneeded_files, name_leftover
 from contrapose.tasks.text.wording import counted, tokens_text
 
 DAY = 86_400
@@ -96,7 +96,7 @@ def _prune(arguments: argparse.Namespace) -> Iterator[str]:
         )
     before = time.time() - days * DAY
     folder = arguments.runs and Place.at(arguments.runs, setting="--runs")
-    old = [*unneeded_cached(before=before), *(_unneeded_runs(folder, before=before) if folder else ())]
+    old = [*find_unneeded_files(before=before), *(_unneeded_runs(folder, before=before) if folder else ())]
     groups: dict[str, dict[str, list[int]]] = {}
     for what, entry in old:
         where = entry.place.address.removesuffix(entry.place.name).rstrip("/")
@@ -135,7 +135,7 @@ def _unneeded_runs(folder: Place, *, before: float) -> Iterator[Unneeded]:
     """List old folders, except the newest of a kind, the newest passed run, and folders that the kept ones name."""
     entries = folder.entries()
     for entry in entries:
-        if reason := leftover(entry, before=before):
+        if reason := name_leftover(entry, before=before):
             yield Unneeded(reason, entry)
     published = [part for entry in entries if (part := _read_published(entry))]
     # The newest last: it replaces what is older.

@@ -171,11 +171,11 @@ def _certify_judge(arguments: argparse.Namespace) -> Certificate:
 def _describe_calls(config: RunConfig) -> str:
     """Return how many calls a judge gets, and how long they take if that is known."""
     from contrapose.flows.cli.estimate import estimate
-    from contrapose.tasks.text.wording import counted, span
+    from contrapose.tasks.text.wording import counted, format_span
 
     predicted = estimate(config)
     seconds = predicted.forecast.seconds.value
-    time = "" if seconds is None else f", about {span(seconds)}"
+    time = "" if seconds is None else f", about {format_span(seconds)}"
     return f"{config.model} gets {counted('calls', predicted.total.calls)}{time}."
 
 

@@ -12,7 +12,7 @@ from contrapose.flows.cli.arguments import Verb, add_budget, add_changes, add_mo
 from contrapose.flows.cli.terminal import print_lines
 from contrapose.flows.serve.server_key import bring_key_as_configured, refuse_silent_server
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.core.secrets import without_user
+from contrapose.tasks.core.secrets import remove_credentials
 from contrapose.tasks.promotion.settings import RETRAINED, resource, retrained_payload
 
 if TYPE_CHECKING:
@@ -64,10 +64,10 @@ def deployment_options(arguments: argparse.Namespace) -> DeploymentOptions:
     """Return the changes to the deployments that the arguments name."""
     from contrapose.flows.deploy.deployment_options import DeploymentOptions, check_parameters
     from contrapose.flows.orchestration.options import overrides
-    from contrapose.tasks.config.permissions import APPS, named_by_user
+    from contrapose.tasks.config.permissions import APPS, list_named_by_user
 
     changes = overrides(arguments)
-    named = named_by_user(
+    named = list_named_by_user(
         changes | ({"baseline": arguments.baseline} if arguments.baseline else {}), suite=arguments.suite
     )
     chosen = arguments.suite or arguments.test or changes
@@ -123,7 +123,7 @@ def announce(model: str, *, revision: str = "", training_run: str = "") -> str:
         run_coro_as_sync(send())
     except Exception as error:
         problem = f"the Prefect server did not take the event ({type(error).__name__})"
-        raise _no_server(problem, where=without_user(server)) from error
+        raise _no_server(problem, where=remove_credentials(server)) from error
     return str(event.id)
 
 

@@ -37,7 +37,7 @@ from contrapose.tasks.infer.chunks import LEAST
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.text.cleaning import one_line
 from contrapose.tasks.text.masking import mask_values
-from contrapose.tasks.text.wording import percent, span
+from contrapose.tasks.text.wording import format_span, percent
 
 PORTION = 500
 """Cases that are looked up at a time."""
@@ -238,7 +238,7 @@ def as_text(run: RunEstimate, *, console: Console) -> Iterator[str]:
     figures = Table.grid(padding=(0, 2, 0, 0))
     figures.add_row("tokens in", f"{sent.value:,.0f}", Text(sent.because, style="dim"))
     figures.add_row("tokens out", f"{written.value:,.0f}", Text(written.because, style="dim"))
-    time = "unknown" if seconds is None else span(seconds)
+    time = "unknown" if seconds is None else format_span(seconds)
     figures.add_row("time", time, Text(predicted.seconds.because, style="dim"))
     figures.add_row("cost", dollars(cost.value), Text(cost.because, style="dim"))
     if cost.most and cost.most > (cost.value or 0):

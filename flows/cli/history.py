@@ -19,7 +19,7 @@ from contrapose.flows.cli.arguments import Verb, add_history, add_toxic
 from contrapose.flows.cli.terminal import print_lines, say
 from contrapose.tasks.core.criteria import DecidingRate
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.core.history_records import PastRun, criteria_of_past
+from contrapose.tasks.core.history_records import PastRun, list_past_criteria
 from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.history.dataset import place
 from contrapose.tasks.history.queries import Point, Series, SincePrevious, runs, series, since_green
@@ -28,7 +28,7 @@ from contrapose.tasks.report.console import STYLES
 from contrapose.tasks.report.csv import disarm
 from contrapose.tasks.text.cleaning import cut_text, one_line
 from contrapose.tasks.text.masking import make_shower, mask_values
-from contrapose.tasks.text.wording import criteria_text, ends, percent
+from contrapose.tasks.text.wording import criteria_text, format_interval, percent
 
 STOPPING = ("cases", "judged", "looks", "saved")
 """Columns about a test that might stop early; empty for others."""
@@ -165,7 +165,7 @@ def _rate_table(points: Sequence[Point], console: Console) -> Table:
     table.add_column("verdict", no_wrap=True, max_width=12)
     table.add_column("changed", overflow="fold", max_width=14)
     for point in points:
-        test, criteria = point.test, criteria_of_past(point.test)
+        test, criteria = point.test, list_past_criteria(point.test)
         # Of how many cases, where the test was stopped early.
         early = early_stop(test)
         table.add_row(
@@ -185,7 +185,7 @@ def _criterion_cells(criterion: DecidingRate, console: Console) -> Iterator[Text
     """Return the cells of a rate: its value, interval and gate."""
     low, high = criterion["low"], criterion["high"]
     yield _line(percent(criterion["rate"]), console)
-    yield _line("-" if low is None or high is None else ends((low, high)), console)
+    yield _line("-" if low is None or high is None else format_interval((low, high)), console)
     yield _line(percent(criterion["gate"]), console)
 
 

@@ -19,18 +19,18 @@ from contrapose.flows.cli.terminal import print_lines, say
 from contrapose.flows.cli.validate import refused_tests
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.config.langtest_import import import_langtest
-from contrapose.tasks.config.model_spec import known_provider
-from contrapose.tasks.config.permissions import DATA, Permissions, allow, named_by_user
+from contrapose.tasks.config.model_spec import find_provider_name
+from contrapose.tasks.config.permissions import DATA, Permissions, allow, list_named_by_user
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import load_config, read_values, validate
 from contrapose.tasks.core.errors import ConfigError, join_errors, suggest_name
 from contrapose.tasks.core.records import Sample, TextSample
 from contrapose.tasks.core.registry import find, probe
-from contrapose.tasks.load.describing import HEAD, describe, missing_fields, refuse_unasked
-from contrapose.tasks.load.description import TableDescription, plain_name
+from contrapose.tasks.load.describing import HEAD, describe_table, list_missing_fields, refuse_table_without_question
+from contrapose.tasks.load.description import TableDescription, normalise_name
 from contrapose.tasks.load.finding import DECISIONS
 from contrapose.tasks.load.rows import Row
-from contrapose.tasks.load.source_reader import format_of
+from contrapose.tasks.load.source_reader import detect_format
 from contrapose.tasks.text.wording import columns_read
 
 GOALS: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -63,13 +63,13 @@ class DataTable(NamedTuple):
 
     def describe(self, kind: type[Sample]) -> TableDescription:
         """Find the column for each field of samples of this kind."""
-        return describe(self.rows, DataSettings(source=self.source), kind)
+        return describe_table(self.rows, DataSettings(source=self.source), kind)
 
     def is_fit(self, goal: str) -> bool:
         """Return True if some column holds each field that the tests of a goal need."""
         for test in map(probe, GOALS[goal][1]):
             description = self.describe(test.sample_type)
-            if missing_fields(description, self.rows) or self._is_choice(description):
+            if list_missing_fields(description, self.rows) or self._is_choice(description):
                 return False
             if test.name == "option_order" and "options" not in description.fields:
                 return False
@@ -78,7 +78,7 @@ class DataTable(NamedTuple):
     def _is_choice(self, pair: TableDescription) -> bool:
         """Return True if two columns hold the options of a question, or its accepted answers."""
         winner, asked = pair.fields.get("winner"), self.describe(TextSample).fields
-        if "first" not in pair.fields or (winner and plain_name(winner.columns[0]) in DECISIONS):
+        if "first" not in pair.fields or (winner and normalise_name(winner.columns[0]) in DECISIONS):
             return False
         answers = {column for name in ("options", "answer") if name in asked for column in asked[name].columns}
         return not answers.isdisjoint(pair.fields["first"].columns)
@@ -90,7 +90,7 @@ def fitting_goals(table: DataTable) -> list[str]:
     chosen = next(filter(None, fitting), None)
     description = table.describe(TextSample)
     if chosen is None:
-        refuse_unasked(description, table.rows, DataSettings(source=table.source), uses_answers=False)
+        refuse_table_without_question(description, table.rows, DataSettings(source=table.source), uses_answers=False)
     # Documents that are to be summarised ask nothing that a negation could reverse.
     asks_nothing = description.layout and description.layout.prompt and chosen == ["meaning"]
     return list(FALLBACK) if asks_nothing else chosen or ["meaning"]
@@ -181,13 +181,13 @@ def _init(arguments: argparse.Namespace) -> int:
             remedy="Write --out suite.yaml.",
         )
     model = arguments.model or _ask("Model (embedded, hf/<org>/<name>, openai/<model>)", "embedded")
-    known_provider(model)
+    find_provider_name(model)
     source = arguments.data if arguments.data is not None else _ask("Data (file, URL or hf/<dataset>)", "")
-    allow(named_by_user({"source": source, "model": model}))
+    allow(list_named_by_user({"source": source, "model": model}))
     table = None
     if source:
         settings = DataSettings(source=source)
-        rows = islice(find("sources", format_of(settings))(settings), HEAD)
+        rows = islice(find("sources", detect_format(settings))(settings), HEAD)
         table = DataTable(source, [row for row in rows if row.problem is None])
     goals = arguments.goal or _ask_goals(fitting_goals(table) if table else ["meaning"])
     text = suite_text(model, table, _usable_goals(model, table, goals, chosen=bool(arguments.goal)))

@@ -16,7 +16,7 @@ KINDS = ("tests", "suites", "providers", "sources", "data")
 
 def list_things(what: str | None) -> Iterator[str]:
     """Print one kind of thing, or all; `model_args` only if providers are named, because this loads all of them."""
-    from contrapose.tasks.load.bundled import bundled_names
+    from contrapose.tasks.load.bundled import list_bundled_sets
 
     for kind in (what,) if what else KINDS:
         yield f"{kind}:"
@@ -38,7 +38,7 @@ def list_things(what: str | None) -> Iterator[str]:
                     default = "" if known.default in (None, "") else f", {json.dumps(known.default)}"
                     yield f"    {argument:<21}{known.description} ({known.type}{default})"
         else:
-            bundled = {"suites": bundled_suites, "data": bundled_names}
+            bundled = {"suites": bundled_suites, "data": list_bundled_sets}
             yield from (f"  {name}" for name in (bundled[kind]() if kind in bundled else registry.names(kind)))
 
 

@@ -19,18 +19,18 @@ from contrapose.flows.cli.terminal import print_lines, say
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.plan import Plan, plans
 from contrapose.tasks.config.run_config import RunConfig
-from contrapose.tasks.core.chats import chat_of
+from contrapose.tasks.core.chats import parse_chat
 from contrapose.tasks.core.records import Case, Likelihoods
 from contrapose.tasks.core.registry import find, probe, provider
-from contrapose.tasks.load.samples import Loaded, fair_order, load_samples
+from contrapose.tasks.load.samples import LoadedSamples, load_samples, shuffle_fairly
 from contrapose.tasks.perturb.cases import build_cases, draw_further_ids
 from contrapose.tasks.perturb.wordings import assign_wordings
 from contrapose.tasks.report.preview import PreviewTally, format_intro, format_sample, format_sent, print_indented
 from contrapose.tasks.report.rows import format_rows, is_user_file, make_left_out
 from contrapose.tasks.text.cleaning import one_line
-from contrapose.tasks.text.diff import edits
+from contrapose.tasks.text.diff import find_word_changes
 from contrapose.tasks.text.masking import make_shower, mask_values
-from contrapose.tasks.text.wording import columns_read, skipped
+from contrapose.tasks.text.wording import columns_read, describe_skips
 
 PORTION = 200
 """Samples whose cases exist at a time."""
@@ -42,7 +42,7 @@ class Preview:
 
     plan: Plan
     """The selected test."""
-    loaded: Loaded
+    loaded: LoadedSamples
     """Its samples, checked."""
     seed: int
     """Seed of every random choice of the run."""
@@ -67,12 +67,14 @@ class Preview:
 
     def skip_reasons(self) -> str:
         """Count the reasons for skipped samples; complete after all cases are made."""
-        return skipped(self.plan.test, self.skips, len(self.loaded.samples))
+        return describe_skips(self.plan.test, self.skips, len(self.loaded.samples))
 
     def in_fair_order(self) -> Preview:
         """Return the same test with its samples in the order in which an early-stopping run asks them."""
         samples = self.loaded.samples
-        places = fair_order([sample.cluster for sample in samples], [sample.id for sample in samples], seed=self.seed)
+        places = shuffle_fairly(
+            [sample.cluster for sample in samples], [sample.id for sample in samples], seed=self.seed
+        )
         return replace(self, loaded=replace(self.loaded, samples=[samples[place] for place in places]))
 
     def cases(self, positions: Sequence[int] | None = None) -> Iterator[list[Case]]:
@@ -138,7 +140,7 @@ def as_record(cases: Sequence[Case], preview: Preview | None = None) -> dict[str
     """Describe a sample by its first case; put several cases under `cases`; with a preview add the prompts as sent."""
     records = []
     for case in cases:
-        changes = [] if case.perturbed is None else edits(case.original, case.perturbed)
+        changes = [] if case.perturbed is None else find_word_changes(case.original, case.perturbed)
         record = {
             "sample_id": case.sample_id,
             "case_id": case.id,
@@ -161,7 +163,9 @@ def as_record(cases: Sequence[Case], preview: Preview | None = None) -> dict[str
             send = preview.model.messages if preview.chat else preview.model.in_one_text
             record["sent"] = {side: None if prompt is None else send(prompt) for side, prompt in prompts.items()}
             offers = {
-                side: chat.tools for side, prompt in prompts.items() if (chat := chat_of(prompt or "")) and chat.tools
+                side: chat.tools
+                for side, prompt in prompts.items()
+                if (chat := parse_chat(prompt or "")) and chat.tools
             }
             record |= {"tools": offers} if offers else {}
         records.append(record)

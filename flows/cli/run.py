@@ -126,7 +126,7 @@ def _resume(arguments: argparse.Namespace) -> int:
     os.chdir(row.folder)
     # It imports Prefect, for which nobody waits who only lists unfinished runs.
     from contrapose.flows.run_lifecycle import config_of
-    from contrapose.tasks.config.permissions import allow, named_by_user
+    from contrapose.tasks.config.permissions import allow, list_named_by_user
     from contrapose.tasks.config.run_config import RunConfig
     from contrapose.tasks.store.engine import get_store_file, store_url
 
@@ -135,7 +135,7 @@ def _resume(arguments: argparse.Namespace) -> int:
     config = RunConfig.model_validate({**config_of(row).model_dump(mode="json"), **changes})
     if get_store_file(store_url()):
         # In a store of this user's own: what the run names was allowed when it began.
-        allow(named_by_user(config.model_dump(mode="json")))
+        allow(list_named_by_user(config.model_dump(mode="json")))
     serve_blocks(config.key_block)
     return evaluate(config, arguments, resumed=row.id)
 
@@ -267,14 +267,14 @@ def _print_outcome(published: Published, arguments: argparse.Namespace, *, show_
 
 def _next_step(published: Published) -> str:
     """Return the command that the outcome suggests as the next step."""
-    from contrapose.tasks.load.bundled import bundled_names
+    from contrapose.tasks.load.bundled import list_bundled_sets
 
     summary = published["summary"]
     if summary["verdict"] == "incomplete" and summary["model"]["id"].startswith("recorded/"):
         return "record the missing replies, or judge the others: --set max_error_share=1"
     if summary["verdict"] == "incomplete":
         return f"contrapose resume {published['run']}"
-    if all(outcome["data"]["source"] in bundled_names() for outcome in summary["tests"]):
+    if all(outcome["data"]["source"] in list_bundled_sets() for outcome in summary["tests"]):
         return "contrapose init writes a suite for your own model and data"
     runs = relative_folder(str(Path(published["folder"]).parent))
     return f"contrapose view {runs} --open shows all runs"

@@ -26,10 +26,10 @@ from contrapose.tasks.perturb.cases import build_cases
 from contrapose.tasks.report.rows import format_rows, is_user_file, make_left_out
 from contrapose.tasks.report.validation import make_gate_error
 from contrapose.tasks.tables.columnar import split_batches, to_arrow
-from contrapose.tasks.tables.table import STORAGE, storage
+from contrapose.tasks.tables.table import STORAGE, open_storage
 from contrapose.tasks.text.cleaning import one_line
 from contrapose.tasks.text.masking import make_shower
-from contrapose.tasks.text.wording import columns_read, counted, foreign_text, skipped
+from contrapose.tasks.text.wording import columns_read, counted, describe_skips, foreign_text
 from contrapose.tasks.validate.gates import sift
 from contrapose.tasks.validate.kinds import Handed, drawn_rows, handed
 from contrapose.tasks.validate.wellformed import own_suites
@@ -89,7 +89,7 @@ def check(config: RunConfig, *, gates: bool = False) -> list[str]:
         for folder, what, remedy in (
             (Place.at(config.output, setting="output"), "runs", "Choose another one with --out."),
             (Place(str(home_folder())), "what is cached", "Name another one in CONTRAPOSE_HOME."),
-            (storage(), "tables", f"Name another one in {STORAGE}."),
+            (open_storage(), "tables", f"Name another one in {STORAGE}."),
         ):
             if not folder.is_local:
                 folder.try_writing()
@@ -177,7 +177,7 @@ def nothing_to_ask(plan: Plan, reasons: Counter[str]) -> DataError:
     unfit = {"not_english", "no_tools"}
     any_language = " or ".join(f"--test {name}" for name in tests if not unfit & probe(name).skip_reasons.keys())
     return DataError(
-        f"none of {counted('samples', count)} can be changed: {skipped(plan.test, reasons, count)}",
+        f"none of {counted('samples', count)} can be changed: {describe_skips(plan.test, reasons, count)}",
         expected="at least one",
         remedy=REMEDIES.get(commonest, "Choose other data, or other settings of the test.").format(
             any_language or OPTIONS_OR_SCORE
@@ -198,7 +198,7 @@ def _describe(
     cases = f"Cases {counts['asked'] + left}, to ask {counts['asked']}, skipped {left}{controls}"
     yield f"{plan.test} on {part} of {plan.data.source}. {foreign}{cases}."
     if skips:
-        yield f"  {one_line(f'skipped: {skipped(plan.test, skips)}')}"
+        yield f"  {one_line(f'skipped: {describe_skips(plan.test, skips)}')}"
     if drawing.columns and is_user_file(plan.data.source):
         yield f"  columns: {one_line(columns_read(drawing.columns))}"
     yield from (f"  warning: {one_line(warning)}" for warning in drawing.warnings)

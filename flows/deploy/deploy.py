@@ -22,7 +22,7 @@ from contrapose.flows.serve.server_key import bring_key_as_configured, refuse_si
 from contrapose.tasks.config.data_settings import merge_settings
 from contrapose.tasks.config.hosts import DEPLOYED, origin_of
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.core.secrets import without_user
+from contrapose.tasks.core.secrets import remove_credentials
 from contrapose.tasks.promotion.promote import missing
 from contrapose.tasks.promotion.settings import Promotion
 
@@ -47,7 +47,7 @@ def deploy(options: DeploymentOptions) -> Iterator[str]:
                 # It answers, and asks for its key: `lost_server` says so.
                 raise error
             raise ConfigError(
-                f"{without_user(url)} does not answer ({type(error).__name__})",
+                f"{remove_credentials(url)} does not answer ({type(error).__name__})",
                 expected="a Prefect server",
                 remedy="Start it, or correct the URL.",
                 where="PREFECT_API_URL",
@@ -179,7 +179,7 @@ def deploy_file(content: Mapping[str, Any]) -> None:
     if done.returncode:
         lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
         raise ConfigError(
-            without_user(" ".join(lines[-3:]))[:400] or f"prefect deploy ended with {done.returncode}",
+            remove_credentials(" ".join(lines[-3:]))[:400] or f"prefect deploy ended with {done.returncode}",
             expected="deployments that Prefect accepts",
             remedy="Correct that, and deploy again: what exists is updated.",
             where="prefect deploy",

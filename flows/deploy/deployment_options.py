@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from contrapose.tasks.compare.compare import refuse_margin
 from contrapose.tasks.config.hosts import DEPLOYED, origin_of
-from contrapose.tasks.config.wrong_values import refused_value
+from contrapose.tasks.config.wrong_values import make_value_error
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.infer.openai.key import HOSTS as KEY_HOSTS
 from contrapose.tasks.infer.openai.key import read_entry
@@ -85,7 +85,7 @@ def check_parameters(*, baseline: str | None, margin: float | None, promotion: M
         Promotion.model_validate(follows)
     except ValidationError as error:
         # Without its cause, which repeats the values: an address may hold a password.
-        raise refused_value(error, Promotion, where="command line") from None
+        raise make_value_error(error, Promotion, where="command line") from None
     if margin is not None:
         refuse_margin(margin)
     parameters = {"baseline": baseline, "margin": margin, "promotion": follows or None}

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from contrapose.flows.orchestration.error_display import FLOW_RUN
 from contrapose.tasks.config.data_settings import merge_settings
-from contrapose.tasks.config.run_config import RunConfig, as_mapping
+from contrapose.tasks.config.run_config import RunConfig, parse_arguments
 from contrapose.tasks.core.errors import ConfigError
 
 ARGUMENTS = ("model_args", "reader_args")
@@ -103,7 +103,7 @@ def laid_over(deployed: Any, values: Any) -> Any:
 
 def _parse(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return values with `model_args` and data as mappings, also if they are written as text."""
-    read = {key: as_mapping(value) if key in ARGUMENTS else value for key, value in values.items()}
+    read = {key: parse_arguments(value) if key in ARGUMENTS else value for key, value in values.items()}
     if isinstance(advanced := read.get("advanced"), Mapping):
         read["advanced"] = _parse(advanced)
     return {**read, "data": {"source": read["data"]}} if isinstance(read.get("data"), str) else read

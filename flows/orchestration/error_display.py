@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
-from contrapose.tasks.core.secrets import without_user
+from contrapose.tasks.core.secrets import remove_credentials
 
 REFUSED = (401, 403)
 """Status of a server that asks for another key."""
@@ -37,7 +37,7 @@ def lost_server(error: BaseException) -> ContraposeError | None:
             )
         if isinstance(cause, TransportError) or str(cause).startswith(UNREACHED):
             return ConfigError(
-                f"the Prefect server does not answer ({type(cause).__name__}: {without_user(str(cause))})",
+                f"the Prefect server does not answer ({type(cause).__name__}: {remove_credentials(str(cause))})",
                 expected="a server that stays reachable during the run",
                 remedy="Start it, correct PREFECT_API_URL, or unset that to use a temporary one; `contrapose doctor` "
                 "checks it. Run the same command again to continue.",

@@ -8,11 +8,11 @@ from typing import Any
 
 import yaml
 
-from contrapose.tasks.config.chosen_tests import all_tests, named_tests, settings_of
+from contrapose.tasks.config.chosen_tests import find_settings, list_named_tests, select_default_tests
 from contrapose.tasks.config.langtest_dialect import ALIASES
-from contrapose.tasks.config.permissions import allow, named_by_user
+from contrapose.tasks.config.permissions import allow, list_named_by_user
 from contrapose.tasks.config.run_config import RunConfig
-from contrapose.tasks.config.suite_files import load_config, set_key, validate, with_prompts
+from contrapose.tasks.config.suite_files import load_config, load_prompt_files, set_key, validate
 from contrapose.tasks.core import bounds, registry
 from contrapose.tasks.core.errors import ConfigError, Problems
 
@@ -32,15 +32,15 @@ def resolve_suite(
 
     What the user names here is allowed: the addresses in `changes`, and the folder of a suite file.
     """
-    allow(named_by_user(changes, suite=suite))
+    allow(list_named_by_user(changes, suite=suite))
     if suite is not None:
         return load_config(suite, changes)
-    values: dict[str, Any] = {"tests": all_tests().model_dump(exclude_unset=True)}
+    values: dict[str, Any] = {"tests": select_default_tests().model_dump(exclude_unset=True)}
     for key, value in changes.items():
         values = set_key(values, key.split("."), value)
     problems = Problems()
     with problems.gathered():
-        values = with_prompts(values, problems)
+        values = load_prompt_files(values, problems)
         config = validate(values, where=where)
     problems.refuse()
     return config, []
@@ -61,7 +61,7 @@ def overrides(arguments: argparse.Namespace) -> dict[str, Any]:
                     remedy="Write, for example, --set gen_kwargs.max_new_tokens=64.",
                 )
             try:
-                assigned[key.strip()] = bounds.parse(value)
+                assigned[key.strip()] = bounds.parse_yaml(value)
             except yaml.YAMLError:
                 assigned[key.strip()] = value
     problems.refuse()
@@ -79,7 +79,7 @@ def select_tests(config: RunConfig, tests: Sequence[str] | None, *, where: str =
     for name in (ALIASES.get(test, test) for test in tests):
         with problems.gathered():
             for test in _expand(config, name, where=where):
-                settings = settings_of(config.tests, test)
+                settings = find_settings(config.tests, test)
                 members = chosen.setdefault(registry.probe(test).category, {})
                 members[registry.config_key(test)] = settings.model_dump() if settings else {}
     problems.refuse()
@@ -88,7 +88,7 @@ def select_tests(config: RunConfig, tests: Sequence[str] | None, *, where: str =
 
 def _expand(config: RunConfig, name: str, *, where: str) -> list[str]:
     """Return the tests that a name means: `relation` means all of the suite, `x` means `relation.x` if it exists."""
-    named = named_tests(config.tests)
+    named = list_named_tests(config.tests)
     if name in registry.NAMED_PROBES:
         if not (own := [test for test in named if registry.base_name(test) == name]):
             raise ConfigError(

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeVar, cast
 
 from contrapose.flows.orchestration.library_settings import SETTINGS
-from contrapose.tasks.config.permissions import permission_variables
+from contrapose.tasks.config.permissions import list_permission_variables
 from contrapose.tasks.config.run_config import RunnerArgs
 from contrapose.tasks.core.bounds import call_with_timeout
 from contrapose.tasks.core.damage import is_disk_full
 from contrapose.tasks.core.errors import ConfigError, ContraposeError, CutShortError, require_package
-from contrapose.tasks.core.process_state import lent_variables, restored_variables
+from contrapose.tasks.core.process_state import restore_variables, set_temporary_variables
 from contrapose.tasks.tables.table import disk_full_error
 
 if TYPE_CHECKING:
@@ -247,17 +247,17 @@ def _start_ray(args: RunnerArgs, stack: ExitStack) -> Started:
 
 def _child_variables() -> dict[str, str]:
     """Return environment variables that processes of a local cluster need if the caller is a Python script."""
-    return {name: value for name, value in SETTINGS.items() if name not in os.environ} | permission_variables()
+    return {name: value for name, value in SETTINGS.items() if name not in os.environ} | list_permission_variables()
 
 
-_SET_BY_RUNNERS = restored_variables(
+_SET_BY_RUNNERS = restore_variables(
     *("__DASK_PARENT_PID", "MALLOC_TRIM_THRESHOLD_", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"),
     *("PYTHONHASHSEED", "RAY_CLIENT_MODE", "PYTHONBREAKPOINT"),
 )
 """Dask and Ray set these for the processes that they start, and leave them in this one."""
-_RAY_UNWATCHED = lent_variables({"RAY_USAGE_STATS_ENABLED": "0"})
+_RAY_UNWATCHED = set_temporary_variables({"RAY_USAGE_STATS_ENABLED": "0"})
 """No telemetry: Ray reads its variables as it is imported, and its processes inherit them."""
-_RAY_LOCAL = lent_variables({"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)})
+_RAY_LOCAL = set_temporary_variables({"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)})
 """A process needs the token made here to have code run."""
 
 

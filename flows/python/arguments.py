@@ -17,7 +17,7 @@ from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError, DataError
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.infer.function import PROVIDER, offer_function
-from contrapose.tasks.load.frame import frame_lines, keep_frame
+from contrapose.tasks.load.frame import convert_frame_to_lines, keep_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,7 +82,7 @@ class RunArguments:
         if not is_frame(self.data) or config.data is None:
             yield config
             return
-        lines = frame_lines(self.data)
+        lines = convert_frame_to_lines(self.data)
         with TemporaryDirectory() as temporary:
             folder = Place.at(config.output, setting="out") / FRAMES if keep else Place(temporary)
             source = keep_frame(lines, folder)

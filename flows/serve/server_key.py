@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from contrapose.flows.serve.guard import NAMES
 from contrapose.tasks.core.bounds import call_with_timeout
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.core.secrets import without_user
+from contrapose.tasks.core.secrets import remove_credentials
 
 KEY = "PREFECT_API_AUTH_STRING"
 """Environment variable: the key that every Prefect client brings."""
@@ -94,7 +94,7 @@ def refuse_silent_server(*, temporary: bool = False) -> None:
             call_with_timeout(check_health, ANSWER_SECONDS)
         except TimeoutError:
             raise ConfigError(
-                f"the Prefect server at {without_user(str(url))} did not answer within {ANSWER_SECONDS:.0f} s",
+                f"the Prefect server at {remove_credentials(str(url))} did not answer within {ANSWER_SECONDS:.0f} s",
                 expected="a server that answers",
                 remedy=f"Start it again, or correct PREFECT_API_URL{', or unset it' if temporary else ''}. "
                 "Run the same command again to continue.",

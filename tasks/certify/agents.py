@@ -12,7 +12,7 @@ from contrapose.tasks.certify.findings import count_further, decide_least, judge
 from contrapose.tasks.certify.trial_log import AgentTrial
 from contrapose.tasks.core.certificate import FailedTrial, JudgeFinding
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.core.tool_calls import difference, same_call, same_calls
+from contrapose.tasks.core.tool_calls import are_same_calls, describe_call_difference, is_same_call
 from contrapose.tasks.statistics.means import Mean, mean
 from contrapose.tasks.statistics.noise import share_of_pairs
 from contrapose.tasks.statistics.shares import Interval
@@ -127,7 +127,7 @@ def _count_pairs(trials: Sequence[AgentTrial]) -> tuple[int, ...]:
     """Return the pairs of trials of a task, and those of each of `FIGURES`."""
     pairs = list(combinations(trials, 2))
     alike = [pair for pair in pairs if [call.name for call in pair[0].calls] == [call.name for call in pair[1].calls]]
-    same = [pair for pair in alike if same_calls(pair[0].calls, pair[1].calls, ordered=True)]
+    same = [pair for pair in alike if are_same_calls(pair[0].calls, pair[1].calls, ordered=True)]
     return len(pairs), len(alike), len(same), sum(a.text != b.text for a, b in same), len(pairs) - len(same)
 
 
@@ -154,11 +154,11 @@ def _compare(trial: AgentTrial, passed: Sequence[AgentTrial]) -> FailedTrial:
         passed_trial=like.trial if passed else None,
         step=step + 1,
         parting=parting if passed else "",
-        difference=difference(like.calls, trial.calls),
+        difference=describe_call_difference(like.calls, trial.calls),
     )
 
 
 def _count_common(first: AgentTrial, second: AgentTrial) -> int:
     """Return how many calls are the same from the beginning on."""
     pairs = zip(first.calls, second.calls, strict=False)
-    return sum(1 for _ in takewhile(lambda pair: same_call(*pair), pairs))
+    return sum(1 for _ in takewhile(lambda pair: is_same_call(*pair), pairs))

@@ -21,7 +21,7 @@ from contrapose.tasks.compare.runs import (
     refuse_unlike,
     run_folder,
 )
-from contrapose.tasks.core.comparison import MARGIN, SEVERITY, Comparison, Contest, Verdict, judged
+from contrapose.tasks.core.comparison import MARGIN, SEVERITY, Comparison, Contest, Verdict, list_judged_pairs
 from contrapose.tasks.core.errors import ComparisonError, ConfigError, join_errors
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.statistics.looks import ONE_LOOK
@@ -163,7 +163,7 @@ def _test_notes(rows: Rows, test: str, runs: Sequence[FinishedRun], names: Seque
 
 def _overall_verdict(tests: Sequence[Contest]) -> tuple[Verdict, str]:
     """Return the worst verdict on any candidate in any test, and a sentence that names candidate and tests."""
-    verdicts = judged(tests)
+    verdicts = list_judged_pairs(tests)
     verdict = max((pair["verdict"] for _, pair in verdicts if pair["verdict"]), key=SEVERITY.index)
     where: dict[str, list[str]] = {}
     for test, pair in verdicts:

@@ -20,15 +20,13 @@ from contrapose.tasks.core.places import Place
 from contrapose.tasks.probes.answers.answer_probe import COLUMNS as OF_ANSWERS
 from contrapose.tasks.probes.answers.answer_probe import RIGHT_AND_NOTICED
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
-from contrapose.tasks.tables.results import COMMON, schema_of_columns
-from contrapose.tasks.tables.table import Table, column_names, read_arrow
+from contrapose.tasks.tables.results import COMMON, make_schema
+from contrapose.tasks.tables.table import Table, list_column_names, read_arrow
 from contrapose.tasks.text.wording import counted
 
 NEEDED = ("case_id", "sample_id", "cluster", "scorer", "pass", "undecided", "error", "repeat")
 OPTIONAL = ("repeat", "undecided", "answer_known", RIGHT_AND_NOTICED)
-COLUMNS = schema_of_columns(
-    {name: {**OF_ANSWERS, **COMMON}[name] for name in (*NEEDED, "answer_known", RIGHT_AND_NOTICED)}
-)
+COLUMNS = make_schema({name: {**OF_ANSWERS, **COMMON}[name] for name in (*NEEDED, "answer_known", RIGHT_AND_NOTICED)})
 UNKNOWN = -1
 """Code of a scorer that is not known, since the run did not ask the case."""
 
@@ -99,7 +97,7 @@ def rows_of(runs: Sequence[FinishedRun], test: str) -> Rows:
 
 def rows_in(tables: Sequence[Sequence[Table]], looks: Looks) -> Rows:
     """Return the cases of one test, of which each run has some results in tables, asked side by side so far."""
-    wanted = [name for name in (*COLUMNS.names, "control") if name in column_names(tables[0][0])]
+    wanted = [name for name in (*COLUMNS.names, "control") if name in list_column_names(tables[0][0])]
     parts = [[read_arrow(part, columns=wanted) for part in own] for own in tables]
     kept, noticed = _keep_known_answers([pa.concat_tables(own).filter(~pc.field("control")) for own in parts])
     return replace(_align(kept, noticed=noticed)[0], looks=looks)

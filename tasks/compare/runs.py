@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from contrapose.tasks.config.data_settings import PLACE, data_of
+from contrapose.tasks.config.data_settings import PLACE, merge_data_settings
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.run_config import RunConfig
@@ -14,7 +14,7 @@ from contrapose.tasks.core.comparison import Contender
 from contrapose.tasks.core.errors import ComparisonError
 from contrapose.tasks.core.model_files import existing_folder
 from contrapose.tasks.core.places import Place
-from contrapose.tasks.core.registry import answering, config_key, probe
+from contrapose.tasks.core.registry import config_key, probe, select_answer_arguments
 from contrapose.tasks.core.stopping import Stopping
 from contrapose.tasks.statistics.looks import Looks
 
@@ -182,7 +182,7 @@ def _read_run(folder: Place, summary: Mapping[str, Any], manifest: Mapping[str, 
 def _general_facts(config: Mapping[str, Any]) -> dict[str, object]:
     reader = config.get("reader")
     # Only what can change what the reader reads.
-    reader_args = answering(ModelSpec(id=reader, args=config.get("reader_args") or {})) if reader else {}
+    reader_args = select_answer_arguments(ModelSpec(id=reader, args=config.get("reader_args") or {})) if reader else {}
     return {
         **{name: config.get(name, other) for name, other in GENERAL.items()},
         **_with_prefix("gen_kwargs", config["gen_kwargs"]),
@@ -192,7 +192,7 @@ def _general_facts(config: Mapping[str, Any]) -> dict[str, object]:
 
 def _test_facts(outcome: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, object]:
     own = config["tests"][outcome["category"]][config_key(outcome["test_type"])]
-    data = data_of(own.get("data"), config.get("data") or outcome["data"]["source"])
+    data = merge_data_settings(own.get("data"), config.get("data") or outcome["data"]["source"])
     # The limit of a bundled suite cuts no data of the user's own.
     uncut = config.get("limit_from") == "bundled" and "limited_by" not in outcome["data"]
     return {

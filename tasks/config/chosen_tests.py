@@ -67,7 +67,7 @@ else:
     Tests = _make_model()
 
 
-def settings_of(tests: Tests, name: str) -> ProbeSettings | None:
+def find_settings(tests: Tests, name: str) -> ProbeSettings | None:
     """Return the settings of a test, or None where it is not chosen; raise ConfigError where there is no such test."""
     base = registry.base_name(name)
     members = getattr(tests, registry.probe(name).category)
@@ -75,12 +75,12 @@ def settings_of(tests: Tests, name: str) -> ProbeSettings | None:
     return chosen if chosen is None else cast(ProbeSettings, chosen)
 
 
-def named_tests(tests: Tests) -> list[str]:
+def list_named_tests(tests: Tests) -> list[str]:
     """Return the tests to which the configuration itself gives names, as `relation.<name>`."""
     return [f"{base}.{name}" for base in registry.NAMED_PROBES for name in getattr(tests, base)]
 
 
-def all_tests() -> Tests:
+def select_default_tests() -> Tests:
     """Return the probes that run by default, with default settings."""
     chosen: dict[str, dict[str, Any]] = {}
     for probe in map(registry.probe, registry.names("probes")):

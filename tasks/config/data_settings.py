@@ -149,7 +149,7 @@ def merge_settings(base: Any, changes: Any) -> Any:
     return {**base, **{key: merge_settings(base.get(key), value) for key, value in changes.items()}}
 
 
-def data_of(own: Any, general: Any) -> DataSettings:
+def merge_data_settings(own: Any, general: Any) -> DataSettings:
     """Return the data of a test: its own settings, laid over `general` where they name no source.
 
     Raises ValidationError where the test's own settings are wrong.

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.core.secrets import without_user
+from contrapose.tasks.core.secrets import remove_credentials
 
 DEPLOYED = "_DEPLOYED"
 """How the variable ends that `contrapose deploy` sets; what it names counts beside what the worker's own names."""
@@ -68,7 +68,7 @@ def origin_of(address: str) -> Origin | None:
     """Return the origin of an address; None for what is no address of a web server."""
     try:
         url = urlsplit(address)
-        host, port = _host(url), url.port
+        host, port = _parse_host(url), url.port
     except ValueError:
         return None
     if url.scheme not in PORTS or host is None or port == 0:
@@ -76,7 +76,7 @@ def origin_of(address: str) -> Origin | None:
     return Origin(scheme=url.scheme, host=host, port=port or PORTS[url.scheme])
 
 
-def entries(variable: str, environment: Mapping[str, str] = os.environ) -> list[str]:
+def list_variable_entries(variable: str, environment: Mapping[str, str] = os.environ) -> list[str]:
     """Return the entries of a variable, and what was deployed beside it: parted by commas, semicolons or blanks."""
     text = f"{environment.get(variable, '')} {environment.get(variable + DEPLOYED, '')}"
     return [entry for entry in re.split(r"[\s,;]+", text) if entry]
@@ -86,13 +86,13 @@ def read_rule(entry: str, *, where: str) -> HostRule:
     """Return the rule of an entry, `host`, `host:port` or `https://host:port`, or raise ConfigError."""
     try:
         url = urlsplit(entry if "://" in entry else f"//{entry}")
-        host, port = _host(url), url.port
+        host, port = _parse_host(url), url.port
     except ValueError:
         host, port, url = None, None, urlsplit("")
     named_only = url.username is None and not url.query and not url.fragment and port != 0
     if host is None or not named_only or url.scheme not in ("", *PORTS):
         raise ConfigError(
-            f"{without_user(entry)!r} names no host",
+            f"{remove_credentials(entry)!r} names no host",
             expected="host, host:port or https://host:port, without wildcards",
             remedy="Write hosts such as models.example:8000, with commas between them.",
             where=where,
@@ -102,7 +102,7 @@ def read_rule(entry: str, *, where: str) -> HostRule:
 
 def is_loopback(host: str) -> bool:
     """Return whether a host, by its name or address, is the machine itself."""
-    address = _address(host)
+    address = _parse_ip_address(host)
     return host == "localhost" or host.endswith(".localhost") or (address is not None and address.is_loopback)
 
 
@@ -110,7 +110,7 @@ def refuse_forbidden(host: str, *, where: str, addresses: Iterable[str] = ()) ->
     """Raise ConfigError for a host or address that is link-local, a cloud's metadata service or no host."""
     why = "the name of a cloud's metadata service" if host.rstrip(".") in METADATA_NAMES else ""
     for written in () if why else (host, *addresses):
-        address = _address(written)
+        address = _parse_ip_address(written)
         if isinstance(address, IPv6Address):
             # It may carry an IPv4 address.
             if address in NAT64 or (address in COMPATIBLE and int(address) > 1):
@@ -155,11 +155,11 @@ def refuse_inside(host: str, addresses: Iterable[str], *, variable: str) -> None
     The variable may name addresses and networks, such as 10.0.0.0/8; a host that is an address says where it leads.
     """
     refuse_forbidden(host, where=variable, addresses=addresses)
-    if _address(host) is not None or is_loopback(host):
+    if _parse_ip_address(host) is not None or is_loopback(host):
         return
-    networks = [network for entry in entries(variable) if (network := network_of(entry)) is not None]
+    networks = [network for entry in list_variable_entries(variable) if (network := parse_network(entry)) is not None]
     for written in addresses:
-        address = _address(written)
+        address = _parse_ip_address(written)
         if address is None or address.is_global or any(address in network for network in networks):
             continue
         raise ConfigError(
@@ -170,7 +170,7 @@ def refuse_inside(host: str, addresses: Iterable[str], *, variable: str) -> None
         )
 
 
-def network_of(entry: str) -> IPv4Network | IPv6Network | None:
+def parse_network(entry: str) -> IPv4Network | IPv6Network | None:
     """Return the network that an entry names, or an address as one; None for any other entry."""
     try:
         return ip_network(entry, strict=False)
@@ -178,16 +178,16 @@ def network_of(entry: str) -> IPv4Network | IPv6Network | None:
         return None
 
 
-def _host(url: SplitResult) -> str | None:
+def _parse_host(url: SplitResult) -> str | None:
     """Return the host of an address, however it is written; None where there is none, or one of a doubtful form."""
     text = (url.hostname or "").lower()
-    address = _address(text)
+    address = _parse_ip_address(text)
     if address is not None:
         return str(address)
     return text.rstrip(".") if HOST.fullmatch(text) else None
 
 
-def _address(host: str) -> IPv4Address | IPv6Address | None:
+def _parse_ip_address(host: str) -> IPv4Address | IPv6Address | None:
     """Return a host as an IP address; None for a name."""
     try:
         return ip_address(host.partition("%")[0])

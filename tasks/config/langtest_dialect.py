@@ -59,7 +59,7 @@ def _sort_tests(tests: Mapping[str, Any], warnings: list[str]) -> dict[str, Any]
     result: dict[str, Any] = {}
 
     def place(name: str, settings: Any, category: str | None) -> None:
-        own = _category_of(name) or category or name
+        own = _find_category(name) or category or name
         if own != category:
             stands = f"under {category}" if category else "without its category"
             warnings.append(f"{name} stands {stands}; it was read as a test of {own}")
@@ -75,7 +75,7 @@ def _sort_tests(tests: Mapping[str, Any], warnings: list[str]) -> dict[str, Any]
         members[ALIASES.get(name, name)] = {} if settings is None else settings
 
     for category, chosen in tests.items():
-        is_test = category != "defaults" and _category_of(str(category)) is not None
+        is_test = category != "defaults" and _find_category(str(category)) is not None
         if is_test:
             place(str(category), chosen, None)
         elif category in ("defaults", *registry.NAMED_PROBES) or not isinstance(chosen, Mapping):
@@ -90,7 +90,7 @@ def _sort_tests(tests: Mapping[str, Any], warnings: list[str]) -> dict[str, Any]
     return result
 
 
-def _category_of(name: str) -> str | None:
+def _find_category(name: str) -> str | None:
     """Return the category of a test, or None where there is no such test."""
     name = ALIASES.get(name, name)
     return registry.probe(name).category if name in registry.names("probes") else None

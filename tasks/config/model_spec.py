@@ -8,14 +8,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, FiniteFloat, StringConstraints
 
-from contrapose.tasks.core.chats import Message, chat_of, transcript
+from contrapose.tasks.core.chats import Message, format_transcript, parse_chat
 from contrapose.tasks.core.errors import ConfigError, suggest_name
 from contrapose.tasks.core.model_files import existing_folder
 from contrapose.tasks.core.registry import names
 from contrapose.tasks.core.user_settings import UserSettings
 
 
-def _whole_or_auto(value: object) -> object:
+def _check_whole_or_auto(value: object) -> object:
     if value != "auto" and not (str(value).isdecimal() and 1 <= int(str(value)) <= 4096):
         raise ValueError("a whole number from 1 to 4096, or auto")
     return value
@@ -23,7 +23,9 @@ def _whole_or_auto(value: object) -> object:
 
 BatchSize = Annotated[
     Annotated[int, Field(ge=1, le=4096)] | Literal["auto"],
-    BeforeValidator(_whole_or_auto, json_schema_input_type=Annotated[int, Field(ge=1, le=4096)] | Literal["auto"]),
+    BeforeValidator(
+        _check_whole_or_auto, json_schema_input_type=Annotated[int, Field(ge=1, le=4096)] | Literal["auto"]
+    ),
 ]
 """Prompts that a local model reads at once; one message, not one for each member of the union."""
 
@@ -75,7 +77,7 @@ class ModelSpec(UserSettings):
 
         A prompt that is a chat brings its own messages; its system prompt is joined to the system instruction.
         """
-        chat = chat_of(prompt)
+        chat = parse_chat(prompt)
         asked = [Message(role="user", content=prompt)] if chat is None else list(chat.messages)
         systems = [self.system_instruction or ""]
         while asked and asked[0]["role"] == "system":
@@ -91,9 +93,9 @@ class ModelSpec(UserSettings):
 
         A prompt that is a chat is a transcript, which ends where the assistant's turn begins, or with `Answer:`.
         """
-        asked, chat = prompt, chat_of(prompt)
+        asked, chat = prompt, parse_chat(prompt)
         if chat is not None:
-            asked = transcript(chat.messages, labelled=True)
+            asked = format_transcript(chat.messages, labelled=True)
             asked += "" if asked.endswith(":") else "\n\nAssistant:"
         shots = (f"{shot.user} {shot.assistant}" for shot in self.few_shot)
         return "\n\n".join((*filter(None, (self.system_instruction,)), *shots, asked))
@@ -106,7 +108,7 @@ class ModelSpec(UserSettings):
     @property
     def known_provider(self) -> str:
         """Part of the id before the first slash, or ConfigError where there is no such provider."""
-        return known_provider(self.id)
+        return find_provider_name(self.id)
 
     @property
     def name(self) -> str:
@@ -118,7 +120,7 @@ OF_OPENAI = re.compile(r"(?:gpt|chatgpt|o\d|text-embedding|davinci)\b", re.IGNOR
 """How the models of OpenAI's own address begin."""
 
 
-def known_provider(model: str) -> str:
+def find_provider_name(model: str) -> str:
     """Return the provider that an id names, or raise ConfigError with the id that was probably meant."""
     name = model.partition("/")[0]
     if name in names("providers"):
@@ -126,11 +128,11 @@ def known_provider(model: str) -> str:
     raise ConfigError(
         f"unknown provider {name!r}" if name else f"{model!r} names no provider",
         expected=f"one of {', '.join(sorted(names('providers')))}",
-        remedy=_remedy(model),
+        remedy=_suggest_model(model),
     )
 
 
-def _remedy(model: str) -> str:
+def _suggest_model(model: str) -> str:
     name, slash, rest = model.partition("/")
     if model.startswith(("./", "../", "/", "~")) or existing_folder(model):
         return f"Did you mean 'hf/{model}', the model in that folder?"

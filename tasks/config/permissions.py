@@ -21,7 +21,7 @@ from contrapose.tasks.config.hosts import DEPLOYED, origin_of, refuse_forbidden
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core import registry
 from contrapose.tasks.core.errors import ConfigError, ModelError, Problems
-from contrapose.tasks.core.secrets import without_user
+from contrapose.tasks.core.secrets import remove_credentials
 from contrapose.tasks.core.user_functions import is_offered
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Permissions:
     @classmethod
     def here(cls) -> Self:
         """Return the permissions of this process."""
-        return cls(folder=Path.cwd(), environment={**os.environ, **permission_variables()})
+        return cls(folder=Path.cwd(), environment={**os.environ, **list_permission_variables()})
 
     def refuse(self, config: RunConfig, sources: Iterable[str]) -> None:
         """Raise ConfigError with each address that a configuration, or the data of its tests, may not name."""
@@ -74,7 +74,7 @@ class Permissions:
         files = [("data.source", source) for source in dict.fromkeys(sources)]
         files += [("expectations", file) for file in config.expectations]
         for spec in filter(None, (config.model_spec(), config.reader_spec())):
-            files += [("model", file) for file in _files_of(spec)]
+            files += [("model", file) for file in _list_recordings(spec)]
         for setting, file in files:
             with problems.gathered():
                 self.refuse_file(file, where=setting)
@@ -86,7 +86,9 @@ class Permissions:
         if address is not None and not {"*", address} & set(self._entries(APPS)):
             option, where = " (--set runner_args.address=…)", "runner_args.address"
             expected = "a cluster that you name yourself"
-            problems.errors.append(_refusal(address, "reached", APPS, expected=expected, option=option, where=where))
+            problems.errors.append(
+                _make_refusal(address, "reached", APPS, expected=expected, option=option, where=where)
+            )
         problems.refuse()
 
     def refuse_file(self, address: str, *, where: str) -> None:
@@ -97,12 +99,12 @@ class Permissions:
             refuse_forbidden(host.host, where=where)
         if self._is_listed(address, DATA):
             return
-        path = _local_path(place.removeprefix(HUGGING_FACE), self.folder)
+        path = _find_local_path(place.removeprefix(HUGGING_FACE), self.folder)
         is_dataset = place.startswith(HUGGING_FACE) and not (path and path.is_dir())
         is_open = is_dataset or host is not None or (path is not None and self._is_below(path, DATA))
         if not is_open or any(pack.partition("://")[0] not in PACKED for pack in packs):
             expected = f"a visible file below {self.folder} or the suite, or a named one"
-            raise _refusal(address, "read", DATA, expected=expected, option=OPTIONS.get(where, ""), where=where)
+            raise _make_refusal(address, "read", DATA, expected=expected, option=OPTIONS.get(where, ""), where=where)
 
     def refuse_target(self, address: str | None, *, where: str) -> None:
         """Raise ConfigError for a folder or URL that runs may not be written to."""
@@ -110,12 +112,12 @@ class Permissions:
             return
         if where == "history" and address == self.environment.get(HISTORY):
             return
-        path = _local_path(address, self.folder)
+        path = _find_local_path(address, self.folder)
         if path is None or not self._is_below(path, OUTPUT, but=ALWAYS_WRITABLE):
             expected = f"a folder below {self.folder}, or one that you name yourself"
             option = "--out " if where == "output" else f"--set {where}="
-            option = f" ({option}{shlex.quote(without_user(address))})"
-            raise _refusal(address, "written to", OUTPUT, expected=expected, option=option, where=where)
+            option = f" ({option}{shlex.quote(remove_credentials(address))})"
+            raise _make_refusal(address, "written to", OUTPUT, expected=expected, option=option, where=where)
 
     def refuse_app(self, name: str) -> None:
         """Raise ModelError for an application that may not be asked; its name is as after `app/`."""
@@ -133,7 +135,9 @@ class Permissions:
         if not is_offered(name) and not {"*", name} & set(self._entries(APPS)):
             expected = "a function that you name yourself, or that the machine allows"
             option = f" (--set {where}={shlex.quote(name)})"
-            raise _refusal(name, "run", APPS, expected=expected, option=option, where=where, done="Nothing was run. ")
+            raise _make_refusal(
+                name, "run", APPS, expected=expected, option=option, where=where, done="Nothing was run. "
+            )
 
     def _entries(self, variable: str) -> list[str]:
         """Return the entries of a variable, and those that `contrapose deploy` listed with it."""
@@ -142,7 +146,7 @@ class Permissions:
 
     def _is_below(self, path: Path, variable: str, *, but: Iterable[str] = ()) -> bool:
         """Return whether a path is a permitted folder, or lies below one in nothing whose name begins with a dot."""
-        listed = (_local_path(entry, self.folder) for entry in self._entries(variable))
+        listed = (_find_local_path(entry, self.folder) for entry in self._entries(variable))
         for folder in map(os.path.realpath, (self.folder, *filter(None, listed))):
             if str(path) == folder:
                 return True
@@ -162,17 +166,17 @@ class Permissions:
         )
 
 
-def _refusal(
+def _make_refusal(
     named: str, verb: str, variable: str, *, expected: str, option: str, where: str, done: str = ""
 ) -> ConfigError:
     """Return the error that a suite or a form names something that it may not use, unless somebody allows it."""
-    shown = without_user(named)
+    shown = remove_credentials(named)
     remedy = f"{done}Name it on the command line{option}, or set {variable}={shlex.quote(shown)} where the run takes "
     observed = f"{shown} may not be {verb} for a suite or a form"
     return ConfigError(observed, expected=expected, remedy=f"{remedy}place.", where=where)
 
 
-def named_by_user(values: Mapping[str, Any], *, suite: object = None) -> dict[str, list[str]]:
+def list_named_by_user(values: Mapping[str, Any], *, suite: object = None) -> dict[str, list[str]]:
     """Return what somebody names on a command line or in Python, by the variable that allows it.
 
     Keys of a configuration may be dotted or nested. Of a suite that is a file, the folder may be read.
@@ -184,7 +188,7 @@ def named_by_user(values: Mapping[str, Any], *, suite: object = None) -> dict[st
         elif key in MODELS and text.startswith(PREFIX):
             named[APPS].append(text.removeprefix(PREFIX))
         elif key in MODELS:
-            named[DATA] += _files_of(ModelSpec(id=text))
+            named[DATA] += _list_recordings(ModelSpec(id=text))
     if isinstance(suite, str) and suite.endswith((".yaml", ".yml")):
         folder = str(Path(os.path.expanduser(suite)).parent)
         named[DATA] += [] if folder == "." else [folder]
@@ -205,7 +209,7 @@ def allow_in_call(model: str | None) -> Iterator[None]:
     """Allow what a call from Python names, its model first, inside and in this context alone."""
     token = _of_call.set({variable: list(entries) for variable, entries in (_of_call.get() or {}).items()})
     try:
-        allow(named_by_user({"model": model}))
+        allow(list_named_by_user({"model": model}))
         yield
     finally:
         _of_call.reset(token)
@@ -223,7 +227,7 @@ def allow(named: Mapping[str, Iterable[str]]) -> None:
             of_call[variable] = all_named
 
 
-def permission_variables() -> dict[str, str]:
+def list_permission_variables() -> dict[str, str]:
     """Return the variables with what a call named, for processes that are begun from here; empty ones are left out."""
     of_call = _of_call.get() or {}
     texts = {name: "\n".join(filter(None, (os.environ.get(name), *of_call.get(name, ())))) for name in VARIABLES}
@@ -242,14 +246,14 @@ def _find_texts(value: object, key: str = "") -> Iterator[tuple[str, str]]:
             yield from _find_texts(part, key)
 
 
-def _files_of(spec: ModelSpec) -> list[str]:
+def _list_recordings(spec: ModelSpec) -> list[str]:
     """Return files that the provider of a model reads replies from; none where there is no such provider."""
     known = spec.provider in registry.names("providers")
     files = getattr(registry.provider(spec.provider), "files", None) if known else None
     return list(files(spec)) if files else []
 
 
-def _local_path(address: str, folder: Path) -> Path | None:
+def _find_local_path(address: str, folder: Path) -> Path | None:
     """Return the path on this machine that fsspec makes of an address, with links followed; None for one elsewhere."""
     scheme, mark, _ = address.partition("://")
     if mark and scheme not in ("file", "local"):

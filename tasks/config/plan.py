@@ -9,11 +9,11 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
-from contrapose.tasks.config.chosen_tests import named_tests, settings_of
-from contrapose.tasks.config.data_settings import DataSettings, data_of
+from contrapose.tasks.config.chosen_tests import find_settings, list_named_tests
+from contrapose.tasks.config.data_settings import DataSettings, merge_data_settings
 from contrapose.tasks.config.permissions import Permissions
 from contrapose.tasks.config.run_config import NOISE_SAMPLES, RunConfig
-from contrapose.tasks.config.wrong_values import refused_value
+from contrapose.tasks.config.wrong_values import make_value_error
 from contrapose.tasks.core import registry
 from contrapose.tasks.core.errors import ConfigError, Problems
 from contrapose.tasks.core.outcome import LimitedBy
@@ -66,8 +66,8 @@ def plans(config: RunConfig, permissions: Permissions | None = None) -> list[Pla
     with problems.gathered():
         for name in ("repeats", "noise"):
             _refuse_equal_replies(name, config)
-    for name in (*registry.names("probes"), *named_tests(config.tests)):
-        settings = settings_of(config.tests, name)
+    for name in (*registry.names("probes"), *list_named_tests(config.tests)):
+        settings = find_settings(config.tests, name)
         if settings is not None:
             with problems.gathered():
                 for setting, function in settings.functions().items():
@@ -96,10 +96,10 @@ def _make_plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
     gate = next(rates, None)
     settings = settings if gate is None else settings.with_gate(gate)
     try:
-        data = data_of(settings.data, config.data or probe.bundled_data)
+        data = merge_data_settings(settings.data, config.data or probe.bundled_data)
     except ValidationError as error:
         # Without its cause, which repeats the values: one may hold a password.
-        raise refused_value(error, DataSettings, where=f"{where}.data") from None
+        raise make_value_error(error, DataSettings, where=f"{where}.data") from None
     limit, limited_by = _find_limit(settings, config, is_bundled=data.source == probe.bundled_data)
     # A threshold cannot come from controls where there are too few.
     asked = limit if control else 0
@@ -112,14 +112,14 @@ def _make_plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
             where=f"{where}.threshold",
         )
     # A probe of another package: what it rests on beyond its own code may come with another version.
-    versions = registry.foreign_packages("probes", name)
+    versions = registry.find_foreign_packages("probes", name)
     versions |= {f"probe {name}": probe.version} if versions else {}
     versions |= {package: metadata.version(package) for package in probe.rests_on}
     settings = _resolve_wordings(_resolve_reading(settings, config, where), config, where)
     return Plan(
         test=name,
         settings=settings.model_dump(
-            mode="json", exclude={"min_pass_rate", "data", "limit", "control", *_unused_wordings(settings)}
+            mode="json", exclude={"min_pass_rate", "data", "limit", "control", *_list_unused_wordings(settings)}
         ),
         versions={**versions, **settings.versions()},
         min_pass_rate=probe.default_gate if gate is None else gate,
@@ -128,7 +128,7 @@ def _make_plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
         data=data.model_copy(
             update={
                 "skip_bad_rows": data.skip_bad_rows or config.skip_bad_rows,
-                "columns": {**_columns_of_others(config), **data.columns, **settings.data_columns()},
+                "columns": {**_find_columns_of_other_tests(config), **data.columns, **settings.data_columns()},
             }
         ),
         limit=limit,
@@ -138,12 +138,12 @@ def _make_plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
     )
 
 
-def _columns_of_others(config: RunConfig) -> Mapping[str, str]:
+def _find_columns_of_other_tests(config: RunConfig) -> Mapping[str, str]:
     """Return the columns that tests of the configuration's own name, of which no test then warns as not asked."""
     return {
         f"{test}.{name}": column
-        for test in named_tests(config.tests)
-        if (settings := settings_of(config.tests, test)) is not None
+        for test in list_named_tests(config.tests)
+        if (settings := find_settings(config.tests, test)) is not None
         for name, column in settings.data_columns().items()
     }
 
@@ -211,7 +211,7 @@ def _resolve_wordings(settings: ProbeSettings, config: RunConfig, where: str) ->
     return settings.model_copy(update={"wordings": config.wordings})
 
 
-def _unused_wordings(settings: ProbeSettings) -> set[str]:
+def _list_unused_wordings(settings: ProbeSettings) -> set[str]:
     """Return the settings of wordings that a test with one wording does not use: its plan is that of older versions."""
     if not isinstance(settings, PromptSettings) or settings.wording_count > 1:
         return {"wording"} if isinstance(settings, PromptSettings) else set()

@@ -29,7 +29,7 @@ class Price(UserSettings):
         return (usage.prompt_tokens * self.input + usage.completion_tokens * self.output) / 1_000_000
 
 
-def cost_of(own: tuple[Usage, Price | None], beside: tuple[Usage, Price | None]) -> float | None:
+def add_costs(own: tuple[Usage, Price | None], beside: tuple[Usage, Price | None]) -> float | None:
     """Return the US dollars that a model and another one cost; None where a price is not known of one that was used."""
     (usage, price), (other, others) = own, beside
     if price is None or (others is None and other != Usage()):
@@ -40,14 +40,14 @@ def cost_of(own: tuple[Usage, Price | None], beside: tuple[Usage, Price | None])
 FREE = Price(input=0, output=0)
 
 
-def listed_price(name: str) -> Price | None:
+def find_listed_price(name: str) -> Price | None:
     """Return the price of one of OpenAI's models at OpenAI's own endpoint; None for one that is not listed."""
-    listed = listed_prices()
+    listed = load_listed_prices()
     return listed.get(name) or listed.get(SNAPSHOT.sub("", name))
 
 
 @cache
-def listed_prices() -> Mapping[str, Price]:
+def load_listed_prices() -> Mapping[str, Price]:
     """Return the bundled table, by name of the model."""
     text = files("contrapose.data").joinpath("prices.csv").read_text(encoding="utf-8")
     names = {"input": "input_usd_per_million", "output": "output_usd_per_million", "as_of": "as_of"}

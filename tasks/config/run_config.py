@@ -15,7 +15,7 @@ from pydantic import (
     model_validator,
 )
 
-from contrapose.tasks.config.chosen_tests import Tests, all_tests
+from contrapose.tasks.config.chosen_tests import Tests, select_default_tests
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.config.model_spec import MOST_SHOTS, BatchSize, Generation, ModelSpec, Shot
 from contrapose.tasks.config.prices import Price
@@ -32,7 +32,7 @@ Stop = Literal["all", "early"]
 SECRET = re.compile("key|token|secret|password", re.IGNORECASE)
 
 
-def as_mapping(value: object) -> object:
+def parse_arguments(value: object) -> object:
     """Return `a=1,b=x`, as lm-eval writes model arguments, as a mapping; any other value unchanged."""
     if not isinstance(value, str):
         return value
@@ -92,7 +92,7 @@ class RunConfig(UserSettings):
         "`<vendor>/<model>` (`anthropic`, `azure`, `gemini`, `ollama` …), `litellm/<provider>/<model>`, "
         "`app/<module>:<function>`, `app/<URL>`, `app/cmd:<command>`, `recorded/<file>` (calls no model), or `mock`.",
     )
-    model_args: Annotated[dict[str, Any], BeforeValidator(as_mapping)] = Field(
+    model_args: Annotated[dict[str, Any], BeforeValidator(parse_arguments)] = Field(
         default_factory=dict, description="Arguments of the provider, such as base_url, dtype, device or revision."
     )
     data: DataSettings | None = Field(
@@ -145,7 +145,7 @@ class RunConfig(UserSettings):
     apply_chat_template: bool | None = Field(
         default=None, description="Wrap prompts in the model's chat template; empty: when it has one."
     )
-    gen_kwargs: Annotated[Generation, BeforeValidator(as_mapping)] = Field(
+    gen_kwargs: Annotated[Generation, BeforeValidator(parse_arguments)] = Field(
         default=Generation(), description="How replies are generated: length, temperature and stop texts."
     )
     embedding_model: str = Field(
@@ -157,7 +157,7 @@ class RunConfig(UserSettings):
         description="Model that is asked what a reply chooses that could not be read, named as in model; empty: the "
         "model itself.",
     )
-    reader_args: Annotated[dict[str, Any], BeforeValidator(as_mapping)] = Field(
+    reader_args: Annotated[dict[str, Any], BeforeValidator(parse_arguments)] = Field(
         default_factory=dict, description="Arguments of the reader's provider, as in model_args."
     )
     reader_price: Price | None = Field(
@@ -200,21 +200,21 @@ class RunConfig(UserSettings):
         default="threads",
         description="Where the work runs: in this process, or on a Dask or Ray cluster.",
     )
-    runner_args: Annotated[RunnerArgs, BeforeValidator(as_mapping)] = RunnerArgs()
+    runner_args: Annotated[RunnerArgs, BeforeValidator(parse_arguments)] = RunnerArgs()
     refresh: bool = Field(default=False, description="Ask and compute everything again; ignore the cache.")
     ask_again: tuple[AskedAgain, ...] = Field(
         default=(),
         description="Ask again what was moderated, refused, answered by a tool call, or malformed, as after a change "
         "of policy; empty: such replies are final.",
     )
-    tests: Tests = Field(default_factory=all_tests, description="Which tests run, each with its settings.")
+    tests: Tests = Field(default_factory=select_default_tests, description="Which tests run, each with its settings.")
 
     @model_validator(mode="before")
     @classmethod
     def _lm_eval_model(cls, values: Any) -> Any:
         """Read `model: hf, model_args: {pretrained: X}` as `hf/X`."""
         if isinstance(values, dict) and values.get("model") in ("hf", "huggingface"):
-            args = dict(as_mapping(values.get("model_args") or {}))  # type: ignore[call-overload]
+            args = dict(parse_arguments(values.get("model_args") or {}))  # type: ignore[call-overload]
             if name := args.pop("pretrained", None):
                 return {**values, "model": f"hf/{name}", "model_args": args}
         return values

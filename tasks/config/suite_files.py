@@ -13,11 +13,11 @@ import yaml
 from pydantic import ValidationError
 
 from contrapose.tasks.config.langtest_dialect import translate
-from contrapose.tasks.config.model_spec import known_provider
+from contrapose.tasks.config.model_spec import find_provider_name
 from contrapose.tasks.config.permissions import Permissions
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.run_config import RunConfig
-from contrapose.tasks.config.wrong_values import place_of, refused_value
+from contrapose.tasks.config.wrong_values import find_place_keys, make_value_error
 from contrapose.tasks.core import bounds
 from contrapose.tasks.core.errors import ConfigError, Problems, suggest_name
 
@@ -65,7 +65,7 @@ def load_config(
         values = set_key(values, key.split("."), value)
     problems = Problems()
     with problems.gathered():
-        values = with_prompts(values, problems, beside=file)
+        values = load_prompt_files(values, problems, beside=file)
         config = validate(values, where=where)
     problems.refuse()
     return config, warnings
@@ -90,7 +90,7 @@ def read_values(file: str) -> dict[str, Any]:
 def _parse(text: str, where: str) -> dict[str, Any]:
     """Return the values of a YAML text, or raise ConfigError."""
     try:
-        values = bounds.parse(text)
+        values = bounds.parse_yaml(text)
     except yaml.YAMLError as error:
         raise _yaml_error(error, where) from error
     if not isinstance(values, dict) or not values:
@@ -105,11 +105,11 @@ def _parse(text: str, where: str) -> dict[str, Any]:
 
 def _yaml_error(error: yaml.YAMLError, where: str) -> ConfigError:
     """Return an error of the YAML reader as one of ours."""
-    place, observed, expected = bounds.wrong(error, where, expected="keys and values in YAML")
+    place, observed, expected = bounds.describe_yaml_problem(error, where, expected="keys and values in YAML")
     return ConfigError(observed, expected=expected, remedy="Correct that line.", where=place)
 
 
-def with_prompts(values: Mapping[str, Any], problems: Problems, *, beside: Path | None = None) -> dict[str, Any]:
+def load_prompt_files(values: Mapping[str, Any], problems: Problems, *, beside: Path | None = None) -> dict[str, Any]:
     """Return values with the content of the files that tests name for their prompts: nothing else reads files.
 
     A form or an announcement cannot name one: what it named would be sent to a model, whatever it holds. Files are
@@ -170,7 +170,7 @@ def validate(values: Mapping[str, Any], *, where: str) -> RunConfig:
         return RunConfig.model_validate(values)
     except ValidationError as error:
         problems = Problems()
-        problems.errors.append(refused_value(error, RunConfig, where=where))
+        problems.errors.append(make_value_error(error, RunConfig, where=where))
         with problems.gathered():
             _refuse_rest(values, error)
         try:
@@ -200,30 +200,30 @@ def _refuse_surrogates(value: object, where: str) -> None:
 
 def _refuse_rest(values: Mapping[str, Any], error: ValidationError) -> None:
     """Raise what would be refused next if what is wrong were not there; nothing where that cannot be known."""
-    wrong = [place_of(problem) for problem in error.errors(include_url=False)]
+    wrong = [find_place_keys(problem) for problem in error.errors(include_url=False)]
     if not all(wrong) or {"model", "model_args", "gen_kwargs"} & {str(path[0]) for path in wrong}:
         return
     rest = dict(values)
     for path in wrong:
-        rest = _without(rest, path) or {}
+        rest = _remove_value(rest, path) or {}
     with suppress(ValidationError):
         config, problems = RunConfig.model_validate(rest), Problems()
         with problems.gathered():
-            known_provider(config.model)
+            find_provider_name(config.model)
         if any(config.tests.model_dump(exclude_unset=True, exclude={"defaults"}).values()):
             with problems.gathered():
                 plans(config)
         problems.refuse()
 
 
-def _without(values: Any, path: Sequence[str | int]) -> Any:
+def _remove_value(values: Any, path: Sequence[str | int]) -> Any:
     """Return values without what stands at a place; None where they cannot be right without it."""
     head, *rest = path
     if not isinstance(values, Mapping) or (head not in values and not rest):
         return None
     if head not in values:
         return values
-    inner = _without(values[head], rest) if rest else None
+    inner = _remove_value(values[head], rest) if rest else None
     others = {key: value for key, value in values.items() if key != head}
     return others if inner is None else {**others, head: inner}
 

@@ -10,12 +10,12 @@ from pydantic import BaseModel, ValidationError
 from contrapose.tasks.core.errors import ConfigError, join_errors, suggest_name
 
 
-def refused_value(error: ValidationError, model: type[BaseModel], *, where: str) -> ConfigError:
+def make_value_error(error: ValidationError, model: type[BaseModel], *, where: str) -> ConfigError:
     """Return one error with every problem of values from some place that a model refused."""
     return join_errors([_to_error(problem, model, where) for problem in error.errors(include_url=False)])
 
 
-def place_of(problem: Mapping[str, Any]) -> list[str | int]:
+def find_place_keys(problem: Mapping[str, Any]) -> list[str | int]:
     """Return the keys that lead to what is wrong, without the kinds that a value may have."""
     path = [part for part in problem["loc"] if not str(part).startswith(("function-", "constrained-", "literal["))]
     return path[:-1] if path and path[-1] in ("bool", "str") else path
@@ -23,7 +23,7 @@ def place_of(problem: Mapping[str, Any]) -> list[str | int]:
 
 def _to_error(problem: Mapping[str, Any], model: type[BaseModel], where: str) -> ConfigError:
     """Return a problem as an error; our own checks may say `observed; expected …`, and a remedy behind a full stop."""
-    path = [str(part) for part in place_of(problem)]
+    path = [str(part) for part in find_place_keys(problem)]
     place = f"{where}: {'.'.join(path)}" if path else where
     words = str(problem["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
     observed, _, expected = words.rpartition("; expected ")

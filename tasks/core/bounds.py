@@ -75,7 +75,7 @@ def read_bytes(path: Path) -> bytes:
     return content
 
 
-def parse(content: str | bytes) -> Any:
+def parse_yaml(content: str | bytes) -> Any:
     """Return the values of a YAML text, or raise YAMLError: also for a date or number that does not exist."""
     loader = _Bounded(content)
     try:
@@ -84,7 +84,7 @@ def parse(content: str | bytes) -> Any:
         loader.dispose()
 
 
-def wrong(error: yaml.YAMLError, where: str, *, expected: str) -> YamlProblem:
+def describe_yaml_problem(error: yaml.YAMLError, where: str, *, expected: str) -> YamlProblem:
     """Return what an error of `parse` says of a file; `expected`: of one that is no YAML."""
     mark = getattr(error, "problem_mark", None)
     place = f"{where}, line {mark.line + 1}, column {mark.column + 1}" if mark else where

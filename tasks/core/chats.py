@@ -60,7 +60,7 @@ class Chat:
 
         Of a prompt that is a chat, its last message is; its system prompt and examples come before the conversation.
         """
-        own = chat_of(prompt)
+        own = parse_chat(prompt)
         if own is None:
             return self.with_contents({turn: prompt})
         placed = self.with_contents({turn: own.messages[-1]["content"]}).messages
@@ -78,7 +78,7 @@ class Chat:
 
 
 @lru_cache(maxsize=256)
-def chat_of(prompt: str) -> Chat | None:
+def parse_chat(prompt: str) -> Chat | None:
     """Return the chat that a prompt is; None where it is the text of one user message."""
     if not prompt.startswith(MARK):
         return None
@@ -103,7 +103,7 @@ def refuse_chat_in_text(text: str, *, where: str) -> str:
 
 def refuse_tools(prompt: str, *, where: str, why: str) -> None:
     """Raise ModelError for a prompt that offers tools to a model that would not see them."""
-    chat = chat_of(prompt)
+    chat = parse_chat(prompt)
     if chat is not None and chat.tools:
         raise ModelError(
             f"a prompt that offers {len(chat.tools)} tools, and {why}",
@@ -113,45 +113,45 @@ def refuse_tools(prompt: str, *, where: str, why: str) -> None:
         )
 
 
-def recorded_prompt(prompt: str) -> str:
+def format_for_recording(prompt: str) -> str:
     """Return a prompt as recordings name it: what the user said last, after what was said before in a conversation."""
-    chat = chat_of(prompt)
+    chat = parse_chat(prompt)
     said = [] if chat is None else [message for message in chat.messages if message["role"] != "system"]
-    return transcript(said).strip() if chat else prompt.strip()
+    return format_transcript(said).strip() if chat else prompt.strip()
 
 
-def transcript(messages: Sequence[Message], *, labelled: bool = False) -> str:
+def format_transcript(messages: Sequence[Message], *, labelled: bool = False) -> str:
     """Return messages as one text, each after who says it; a single one alone, unless it is to be `labelled`."""
     if len(messages) == 1 and not labelled and not messages[0].get("tool_calls"):
         return messages[0]["content"]
-    return "\n\n".join(f"{NAMES[message['role']]}: {_said(message)}" for message in messages)
+    return "\n\n".join(f"{NAMES[message['role']]}: {_format_content(message)}" for message in messages)
 
 
-def plain_prompt(prompt: str) -> str:
+def format_as_plain_text(prompt: str) -> str:
     """Return a prompt as one text for people, and for whatever takes no messages: of a chat its transcript."""
-    chat = chat_of(prompt)
-    return prompt if chat is None else transcript(chat.messages)
+    chat = parse_chat(prompt)
+    return prompt if chat is None else format_transcript(chat.messages)
 
 
-def shown_prompt(prompt: str) -> str:
+def format_for_display(prompt: str) -> str:
     """Return a prompt as people read it: of a chat who says what, then a line for each tool."""
-    chat = chat_of(prompt)
+    chat = parse_chat(prompt)
     if chat is None:
         return prompt
     tools = [tool["function"] for tool in chat.tools]
     lines = [f"Tool {tool['name']}: {tool.get('description', '')}".rstrip(" :") for tool in tools]
-    return "\n\n".join(filter(None, (transcript(chat.messages, labelled=True), "\n".join(lines))))
+    return "\n\n".join(filter(None, (format_transcript(chat.messages, labelled=True), "\n".join(lines))))
 
 
-def offered(prompt: str) -> Any:
+def convert_for_application(prompt: str) -> Any:
     """Return a prompt for an application: the text, the list of messages, or an object with `messages` and `tools`."""
-    chat = chat_of(prompt)
+    chat = parse_chat(prompt)
     if chat is None:
         return prompt
     return {"messages": list(chat.messages), "tools": list(chat.tools)} if chat.tools else list(chat.messages)
 
 
-def _said(message: Message) -> str:
+def _format_content(message: Message) -> str:
     """Return what a message says, with its calls as JSON."""
     calls = read_calls({"tool_calls": message.get("tool_calls")})
     return "\n".join(filter(None, (message["content"], *map(str, calls))))

@@ -154,7 +154,7 @@ EXIT_CODES: dict[Verdict, int] = {"better": 0, "not worse": 0, "cannot tell": 3,
 """What the command returns; 2 is a usage error."""
 
 
-def judged(tests: Iterable[Contest]) -> list[tuple[str, Pair]]:
+def list_judged_pairs(tests: Iterable[Contest]) -> list[tuple[str, Pair]]:
     """The pairs that have a verdict, each with the name of its test."""
     return [(test["test_type"], pair) for test in tests for pair in test["pairs"] if pair["verdict"] is not None]
 

@@ -25,7 +25,7 @@ class DecidingRate(TypedDict):
     """None where other rates decide."""
 
 
-def criteria_of(outcome: Outcome) -> list[DecidingRate]:
+def list_criteria(outcome: Outcome) -> list[DecidingRate]:
     """Return every rate that decides a test, the one that decided first; the pass rate is always among them."""
     ordered = sort_gates(outcome)
     criteria = [
@@ -42,7 +42,7 @@ def criteria_of(outcome: Outcome) -> list[DecidingRate]:
     return criteria
 
 
-def further_gates(outcome: Outcome) -> list[GateSummary]:
+def list_further_gates(outcome: Outcome) -> list[GateSummary]:
     """Return the rates with a gate besides the documents' pass rate."""
     return [gate for gate in outcome.get("gates", ()) if gate["name"] != "pass_rate"]
 

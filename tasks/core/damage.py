@@ -56,7 +56,7 @@ def private_folder(folder: Path) -> None:
             folder.chmod(0o700)
 
 
-def folder_as_above(folder: Path, *, exist_ok: bool = False) -> None:
+def make_folder_as_above(folder: Path, *, exist_ok: bool = False) -> None:
     """Make a folder that is as open to others as the one above it, as far as the process permits, or raise OSError.
 
     Where the one above has to be made too, it is open to nobody else: so is a new `runs`, and all that is put there.
@@ -68,7 +68,7 @@ def folder_as_above(folder: Path, *, exist_ok: bool = False) -> None:
     folder.mkdir(mode=stat.S_IMODE(folder.parent.stat().st_mode) & 0o777 | 0o700, exist_ok=exist_ok)
 
 
-def files_as_above(made: Path, above: Path) -> None:
+def share_files_as_above(made: Path, above: Path) -> None:
     """Let a file, or those in a folder, be as readable for others as the folder above, as the process permits."""
     mode = stat.S_IMODE(above.stat().st_mode) & 0o666 & ~UMASK | 0o600
     for part in (*made.rglob("*"), made) if made.is_dir() else (made,):
@@ -81,7 +81,7 @@ def put_in_place(made: Path, path: Path) -> None:
 
     It becomes as readable for others as the folder that it lies in. Raises OSError where nothing was changed.
     """
-    files_as_above(made, path.parent)
+    share_files_as_above(made, path.parent)
     for part in (*sorted(made.rglob("*")), made) if made.is_dir() else (made,):
         sync(part)
     made.replace(path)

@@ -30,13 +30,13 @@ CREDENTIALS = ("Credential", "Authentication", "RefreshError", "ParamValidation"
 """Parts of the names of libraries' own errors of which the same is true."""
 
 
-def missing_package(error: BaseException) -> str:
+def find_missing_package(error: BaseException) -> str:
     """Return the package that fsspec cannot import; empty where the error does not say."""
     module = str(getattr(error.__cause__ or error, "name", None) or "")
     return PACKAGES.get(module, module)
 
 
-def time_limits(address: str) -> dict[str, dict[str, Any]]:
+def make_time_limits(address: str) -> dict[str, dict[str, Any]]:
     """Return options of fsspec, by scheme, that give a silent server up; the user's configuration wins."""
     chosen: dict[str, dict[str, Any]] = {}
     for scheme in ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "http", "https"):

@@ -55,7 +55,7 @@ class Change(TypedDict):
     """Empty where this run has none."""
 
 
-def criteria_of_past(test: PastTest) -> list[DecidingRate]:
+def list_past_criteria(test: PastTest) -> list[DecidingRate]:
     """Return the rates that decided a test, the one that decided first: the pass rate where there is no other."""
     low, high = test["interval"] or (None, None)
     rate, gate = test["pass_rate"], test["min_pass_rate"]

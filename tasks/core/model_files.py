@@ -36,7 +36,7 @@ def check_model_files(chosen: str, *, setting: str, revision: str | None = None)
     return Check(state="warning", observed=observed, remedy=remedy)
 
 
-def cached_commit(name: str) -> str:
+def find_cached_commit(name: str) -> str:
     """Return the commit of a model of the hub that was loaded; its cache has a folder for each."""
     from huggingface_hub import try_to_load_from_cache
 
@@ -50,7 +50,7 @@ def existing_folder(name: str) -> Path | None:
     return Path(path) if os.path.isdir(path) else None
 
 
-def files_sha256(folder: Path, files: Iterable[Path]) -> str:
+def hash_files(folder: Path, files: Iterable[Path]) -> str:
     """Return the hash of names, relative to a folder, and contents: other weights are another model."""
     digest = hashlib.sha256()
     for path in sorted(files):

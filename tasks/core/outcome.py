@@ -377,7 +377,7 @@ class Summary(TypedDict):
 SEVERITY: tuple[Verdict, ...] = ("pass", "inconclusive", "fail", "incomplete")
 
 
-def overall(tests: list[Outcome]) -> tuple[Verdict, str]:
+def decide_run_verdict(tests: list[Outcome]) -> tuple[Verdict, str]:
     """The verdict on a run, which is the worst of its tests, and which tests made it so."""
     verdict = max((outcome["verdict"] for outcome in tests), key=SEVERITY.index)
     names = ", ".join(outcome["test_type"] for outcome in tests if outcome["verdict"] == verdict)

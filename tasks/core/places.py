@@ -24,15 +24,15 @@ from fsspec.implementations.local import LocalFileSystem
 from contrapose.tasks.core.bounds import MOST_DOCUMENT
 from contrapose.tasks.core.damage import (
     SUFFIX,
-    files_as_above,
-    folder_as_above,
+    make_folder_as_above,
     note_damage,
     put_in_place,
     refuse_pipe,
     set_aside,
+    share_files_as_above,
 )
 from contrapose.tasks.core.errors import ConfigError, ContraposeError, CutShortError
-from contrapose.tasks.core.file_servers import ask_with_retries, missing_package, refusal_error, time_limits
+from contrapose.tasks.core.file_servers import ask_with_retries, find_missing_package, make_time_limits, refusal_error
 from contrapose.tasks.core.secrets import holds_password
 
 R = TypeVar("R")
@@ -74,7 +74,7 @@ class Place:
             if not isinstance(error, ImportError) and "not known" not in str(error):
                 raise refusal_error(text, error) from error
             scheme = text.partition("://")[0]
-            package = f'"contrapose[{EXTRAS[scheme]}]"' if scheme in EXTRAS else missing_package(error)
+            package = f'"contrapose[{EXTRAS[scheme]}]"' if scheme in EXTRAS else find_missing_package(error)
             raise ConfigError(
                 f"{scheme}:// is not known here",
                 expected="a folder, or a URL whose file system is installed",
@@ -87,7 +87,7 @@ class Place:
     def _file_system(self) -> tuple[Any, str]:
         """File system and path in it; what a server lists now is wanted, not what it listed once."""
         options = {"use_listings_cache": False} if "://" in self.address else {}
-        files, path = fsspec.core.url_to_fs(self.address, **options, **time_limits(self.address))
+        files, path = fsspec.core.url_to_fs(self.address, **options, **make_time_limits(self.address))
         return files, str(path)
 
     @property
@@ -192,7 +192,7 @@ class Place:
         if not self.is_local:
             self._send(lambda path: self.files.pipe_file(path, content))
             return
-        folder_as_above(self.path.parent, exist_ok=True)
+        make_folder_as_above(self.path.parent, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=self.path.parent)
         try:
             with os.fdopen(handle, "wb") as file:
@@ -303,10 +303,10 @@ def atomic_folder(folder: Place, *, last: str) -> Iterator[Path]:
     """
     part = part_folder(folder)
     if part.is_local:
-        folder_as_above(part.path, exist_ok=True)
+        make_folder_as_above(part.path, exist_ok=True)
         try:
             yield part.path
-            files_as_above(part.path, folder.path.parent)
+            share_files_as_above(part.path, folder.path.parent)
             part.path.rename(folder.path)
         finally:
             shutil.rmtree(part.path, ignore_errors=True)

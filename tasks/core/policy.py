@@ -26,14 +26,14 @@ from contrapose.tasks.core.damage import is_disk_full, private_folder, put_in_pl
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.home import home_folder
 from contrapose.tasks.core.places import Place
-from contrapose.tasks.core.registry import installed_versions, modules
+from contrapose.tasks.core.registry import find_installed_versions, list_modules
 from contrapose.tasks.tables.table import (
     RESULTS_FOLDER,
     STORAGE,
     Table,
     disk_full_error,
     is_intact,
-    storage,
+    open_storage,
 )
 
 P = ParamSpec("P")
@@ -77,7 +77,9 @@ def room_task(
 
     def key(context: Any, inputs: dict[str, Any]) -> str:
         # Prefect looks for a stored result next: a damaged one must be out of the way by then.
-        reached = [code for table, entry in (by_name or {}).items() for code in modules(table, entry.format(**inputs))]
+        reached = [
+            code for table, entry in (by_name or {}).items() for code in list_modules(table, entry.format(**inputs))
+        ]
         result = cache_key(context.task.name, reached, inputs, rests_on=rests_on)
         private_folder(RESULTS)
         _set_aside_damaged(RESULTS / result)
@@ -102,7 +104,7 @@ def room_task(
             retry_delay_seconds=1,
             # Tasks that failed together do not come back together.
             retry_jitter_factor=0.5,
-            retry_condition_fn=_worth_a_retry,
+            retry_condition_fn=_should_retry,
             **options,
         )(log_facts(function))
 
@@ -117,13 +119,13 @@ def log_facts(function: Callable[P, R]) -> Callable[P, R]:
         begun = time.monotonic()
         outcome = function(*args, **inputs)
         if TaskRunContext.get() is not None:
-            get_run_logger().info("; ".join((*facts_of(outcome), f"{time.monotonic() - begun:.1f} s")))
+            get_run_logger().info("; ".join((*yield_facts(outcome), f"{time.monotonic() - begun:.1f} s")))
         return outcome
 
     return run
 
 
-def facts_of(outcome: object) -> Iterator[str]:
+def yield_facts(outcome: object) -> Iterator[str]:
     """Facts about the outcome of a task: a test's verdict, rows, broken expectations, and calls to the model."""
     if not isinstance(outcome, Mapping):
         return
@@ -132,7 +134,7 @@ def facts_of(outcome: object) -> Iterator[str]:
     if "findings" in outcome:
         broken = sum(not finding["holds"] for finding in outcome["findings"])
         yield f"{outcome['rows']:,} rows, {len(outcome['findings'])} expectations, {broken} of them broken"
-    elif tables := _tables(outcome):
+    elif tables := _find_tables(outcome):
         yield f"{sum(table['rows'] for table in tables):,} rows"
     if "calls" in outcome:
         yield f"{outcome['calls']:,} calls, {outcome['from_store']:,} answers from the cache"
@@ -148,7 +150,7 @@ def cache_key(name: str, code_of: Iterable[str], inputs: Mapping[str, Any], *, r
     content = {
         "task": name,
         "code": [_package_sha256(package) for package in (*PACKAGES, *sorted(extensions))],
-        "packages": installed_versions(rests_on),
+        "packages": find_installed_versions(rests_on),
         "inputs": to_jsonable_python(dict(inputs)),
         "form": FORMAT,
     }
@@ -200,27 +202,27 @@ def verified_result(state: State[Any]) -> object:
     if state.name == "Cached":
         # All are looked at: each damaged one is set aside. Tables elsewhere than in the shared place do not count:
         # other machines may not find them.
-        here = f"{storage()}/" if STORAGE in os.environ else ""
-        damaged = [table for table in _tables(value) if not (table["uri"].startswith(here) and is_intact(table))]
+        here = f"{open_storage()}/" if STORAGE in os.environ else ""
+        damaged = [table for table in _find_tables(value) if not (table["uri"].startswith(here) and is_intact(table))]
         return DAMAGED if damaged else value
     if key := getattr(getattr(state.data, "metadata", None), "storage_key", None):
         path = Path(key)
         seal(path)
-        shared = _shared_place(path.name)
+        shared = _find_shared_place(path.name)
         with suppress(FileNotFoundError):
             if shared is not None and is_sealed(path):
                 shared.write(path.read_bytes())
     return value
 
 
-def _shared_place(name: str) -> Place | None:
+def _find_shared_place(name: str) -> Place | None:
     """Return where other machines find a result; None where tables are this machine's alone."""
-    return storage() / RESULTS_FOLDER / name if os.environ.get(STORAGE) else None
+    return open_storage() / RESULTS_FOLDER / name if os.environ.get(STORAGE) else None
 
 
 def _fetch_shared(path: Path) -> None:
     """Take over the result of another machine, where there is an intact one."""
-    shared = _shared_place(path.name)
+    shared = _find_shared_place(path.name)
     if shared is None or path.exists():
         return
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
@@ -271,15 +273,15 @@ def _set_aside_damaged(path: Path) -> None:
             set_aside(path)
 
 
-def _worth_a_retry(_: Any, __: Any, state: Any) -> bool:
+def _should_retry(_: Any, __: Any, state: Any) -> bool:
     """Return whether another try may help: it does not against a mistake of the user's."""
     return not isinstance(state.result(raise_on_failure=False), ContraposeError)
 
 
-def _tables(value: Any) -> list[Table]:
+def _find_tables(value: Any) -> list[Table]:
     """Return the table references inside a task's result."""
     if isinstance(value, Mapping):
         if {"uri", "sha256"} <= set(value):
             return [cast(Table, value)]
         value = list(value.values())
-    return [table for part in value for table in _tables(part)] if isinstance(value, list) else []
+    return [table for part in value for table in _find_tables(part)] if isinstance(value, list) else []

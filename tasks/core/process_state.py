@@ -39,7 +39,7 @@ class SharedChange:
                     self._undo()
 
 
-def lent_variables(values: Mapping[str, str]) -> SharedChange:
+def set_temporary_variables(values: Mapping[str, str]) -> SharedChange:
     """Return a change that sets environment variables for libraries; one that is set already stays as it is."""
 
     def make() -> Undo:
@@ -50,7 +50,7 @@ def lent_variables(values: Mapping[str, str]) -> SharedChange:
     return SharedChange(make)
 
 
-def restored_variables(*names: str) -> SharedChange:
+def restore_variables(*names: str) -> SharedChange:
     """Return a change that does nothing, after which environment variables that a library sets are as before."""
 
     def make() -> Undo:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypedDict
 
-from contrapose.tasks.core.chats import chat_of, transcript
+from contrapose.tasks.core.chats import format_transcript, parse_chat
 from contrapose.tasks.core.reply_outcomes import WITHHELD, ReplyOutcome
 
 Asks = Literal["generate", "choose"]
@@ -53,12 +53,12 @@ class TextSample:
     @property
     def surroundings(self) -> str | None:
         """What people see around the text: the other messages of its conversation as a transcript, and the context."""
-        chat = chat_of(self.chat or "")
+        chat = parse_chat(self.chat or "")
         if chat is None:
             return self.context
         messages = chat.with_contents({self.turn: "[…]"}).messages
         shown = messages[: self.turn] if self.turn == len(messages) - 1 else messages
-        return "\n\n".join(filter(None, (transcript(shown, labelled=True), self.context))) or None
+        return "\n\n".join(filter(None, (format_transcript(shown, labelled=True), self.context))) or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,7 +225,7 @@ class Usage:
         )
 
 
-def total_usage(usages: Iterable[Usage]) -> Usage:
+def add_usages(usages: Iterable[Usage]) -> Usage:
     """Return the sum of usages."""
     return sum(usages, Usage())
 

@@ -103,7 +103,7 @@ def names(kind: str) -> dict[str, str]:
     Other packages add theirs through the entry point group `contrapose.<kind>`.
     """
     own = {"probes": PROBES, "providers": PROVIDERS, "sources": SOURCES, "reports": REPORTS}[kind]
-    others = {point.name: point.value for point in _points(kind)}
+    others = {point.name: point.value for point in _find_entry_points(kind)}
     # Ours come first, and none of them can be taken over.
     return own | others | own
 
@@ -137,7 +137,7 @@ def find(kind: str, name: str) -> Any:
     try:
         return getattr(import_module(module), attribute)
     except (ImportError, AttributeError) as error:
-        if not (others := foreign_packages(kind, name)):
+        if not (others := find_foreign_packages(kind, name)):
             raise
         package = ", ".join(others)
         raise ConfigError(
@@ -147,21 +147,21 @@ def find(kind: str, name: str) -> Any:
         ) from error
 
 
-def modules(kind: str, name: str) -> list[str]:
+def list_modules(kind: str, name: str) -> list[str]:
     """Return the modules of `name`; of everything in the table where the name is empty."""
     table = names(kind) | (NAMED_PROBES if kind == "probes" else {})
     chosen = [table[base_name(name)]] if name else sorted(table.values())
     return list(dict.fromkeys(place.partition(":")[0] for place in chosen))
 
 
-def foreign_packages(kind: str, name: str) -> dict[str, str]:
+def find_foreign_packages(kind: str, name: str) -> dict[str, str]:
     """Return the package that provides `name`, with its version; nothing for what is our own."""
     value = names(kind).get(name)
-    points = [point for point in _points(kind) if (point.name, point.value) == (name, value)]
+    points = [point for point in _find_entry_points(kind) if (point.name, point.value) == (name, value)]
     return {point.dist.name: point.dist.version for point in points if point.dist}
 
 
-def installed_versions(packages: Iterable[str]) -> dict[str, str]:
+def find_installed_versions(packages: Iterable[str]) -> dict[str, str]:
     """Return the version of each package that is installed; nothing is imported."""
     installed = dict[str, str]()
     for package in packages:
@@ -171,7 +171,7 @@ def installed_versions(packages: Iterable[str]) -> dict[str, str]:
 
 
 @cache
-def _points(kind: str) -> EntryPoints:
+def _find_entry_points(kind: str) -> EntryPoints:
     """Return what other packages add; to find it, the files of all installed packages are read."""
     return entry_points(group=f"contrapose.{kind}")
 
@@ -192,7 +192,7 @@ def own_arguments(name: str) -> tuple[str, Mapping[str, Argument]]:
     return first, {key: argument for key, argument in own.arguments.items() if known.get(key) != argument}
 
 
-def answering(spec: ModelSpec) -> dict[str, Any]:
+def select_answer_arguments(spec: ModelSpec) -> dict[str, Any]:
     """Return the arguments of a model that can change its answers: neither its pace nor where its key is found."""
     known = provider(spec.provider).arguments
     return {name: value for name, value in spec.args.items() if name not in known or known[name].role == "answers"}

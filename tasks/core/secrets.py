@@ -20,13 +20,13 @@ SECRET_PART = re.compile(r"[?&;#](?:sig|auth|[^=&;#]*(?:signature|token|key|secr
 """A part of a query that is named as secrets are, with a value."""
 
 
-def from_environment(name: str, *, where: str) -> str:
+def read_environment_secret(name: str, *, where: str) -> str:
     """Return the text of an environment variable, empty where it is not set; raise ConfigError for what is no name."""
     _refuse_value(name, VARIABLE, where, expected="the name of an environment variable, such as OPENAI_API_KEY")
     return os.environ.get(name, "").strip()
 
 
-def from_block(name: str, *, where: str) -> str:
+def read_secret_block(name: str, *, where: str) -> str:
     """Return the text of a Prefect Secret block, asked of the Prefect server, or raise ConfigError.
 
     It is read anew each time, so that a changed secret counts at once, and in each process, so that it never travels.
@@ -64,7 +64,7 @@ def resolve_secret(value: str, *, where: str) -> str:
     return _read_once(value.removeprefix(SCHEME), where=where) if value.startswith(SCHEME) else value
 
 
-_read_once = cache(from_block)
+_read_once = cache(read_secret_block)
 
 
 def holds_password(address: str) -> bool:
@@ -78,12 +78,12 @@ def holds_password(address: str) -> bool:
     return named or ("://" in address and SECRET_PART.search(address) is not None)
 
 
-def without_user(text: str) -> str:
+def remove_credentials(text: str) -> str:
     """Return an address, or a text with addresses in it, without users and passwords: it can be shown."""
     return USER.sub(r"\1://", text)
 
 
-def without_addresses(text: str) -> str:
+def remove_addresses(text: str) -> str:
     """Return a text of another library in one line, without addresses of servers: any of these may hold a secret."""
     return " ".join(ADDRESS.sub("…", text).split())
 

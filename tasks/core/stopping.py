@@ -39,12 +39,12 @@ def early_stop(test: Mapping[str, object]) -> Stopping | None:
     return stopping if stopping and stopping["judged"] < stopping["cases"] else None
 
 
-def asked_of(early: Stopping) -> str:
+def describe_asked_cases(early: Stopping) -> str:
     """Return how many cases of a test were asked: `33 of 370 cases, stopped early`."""
     return f"{early['judged']:,} of {early['cases']:,} cases, stopped early"
 
 
-def stopped_early(stopping: Stopping) -> str:
+def describe_early_stop(stopping: Stopping) -> str:
     """Return the sentence that a test was decided before all of it was asked."""
     looks = "look" if stopping["looks"] == 1 else "looks"
     why = "together with the models compared with it" if stopping["beside"] else "as soon as the verdict was clear"
@@ -54,7 +54,7 @@ def stopped_early(stopping: Stopping) -> str:
 ORDINALS = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 
-def later_look(earlier: Sequence[int]) -> str:
+def describe_earlier_look(earlier: Sequence[int]) -> str:
     """Return the sentence that the test was judged before by fewer cases, without a verdict."""
     place = ORDINALS[len(earlier) - 1] if len(earlier) <= len(ORDINALS) else f"{len(earlier) + 1}th"
     *others, last = (f"{count:,}" for count in earlier)

@@ -122,7 +122,7 @@ def _dump(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":")) if holds_surrogate(text) else text
 
 
-def same_call(first: ToolCall, second: ToolCall) -> bool:
+def is_same_call(first: ToolCall, second: ToolCall) -> bool:
     """Return whether two calls are the same: one tool, and arguments that are the same JSON.
 
     The order of keys, spaces around a text and its Unicode form do not matter, and null is a missing key. Numbers may
@@ -131,20 +131,22 @@ def same_call(first: ToolCall, second: ToolCall) -> bool:
     return not _compare_calls(first, second)
 
 
-def same_calls(first: Sequence[ToolCall], second: Sequence[ToolCall], *, ordered: bool) -> bool:
+def are_same_calls(first: Sequence[ToolCall], second: Sequence[ToolCall], *, ordered: bool) -> bool:
     """Return whether two replies make the same calls, in the same order (`ordered`) or in any."""
     if len(first) != len(second):
         return False
     if ordered or len(first) > MOST_CALLS:
-        return all(map(same_call, first, second))
-    return not any(_unmatched(first, second))
+        return all(map(is_same_call, first, second))
+    return not any(_remove_matching_calls(first, second))
 
 
-def _unmatched(first: Sequence[ToolCall], second: Sequence[ToolCall]) -> tuple[list[ToolCall], list[ToolCall]]:
+def _remove_matching_calls(
+    first: Sequence[ToolCall], second: Sequence[ToolCall]
+) -> tuple[list[ToolCall], list[ToolCall]]:
     """Return the calls of both sides without the pairs that are the same."""
     ones, others = list[ToolCall](), list(second)
     for call in first:
-        partner = next((place for place, other in enumerate(others) if same_call(call, other)), None)
+        partner = next((place for place, other in enumerate(others) if is_same_call(call, other)), None)
         if partner is None:
             ones.append(call)
         else:
@@ -152,14 +154,14 @@ def _unmatched(first: Sequence[ToolCall], second: Sequence[ToolCall]) -> tuple[l
     return ones, others
 
 
-def difference(first: Sequence[ToolCall], second: Sequence[ToolCall], *, ordered: bool = True) -> str:
+def describe_call_difference(first: Sequence[ToolCall], second: Sequence[ToolCall], *, ordered: bool = True) -> str:
     """Return one sentence on the first difference of the second calls from the first; empty where there is none."""
-    if same_calls(first, second, ordered=ordered):
+    if are_same_calls(first, second, ordered=ordered):
         return ""
     if not first or not second:
         return f"It calls {_list_tools(second)} instead of {_list_tools(first)}."
     if not ordered and max(len(first), len(second)) <= MOST_CALLS:
-        first, second = _unmatched(first, second)
+        first, second = _remove_matching_calls(first, second)
     for number, (one, other) in enumerate(zip(first, second, strict=False), start=1):
         if problem := _compare_calls(one, other):
             return f"{f'Call {number}' if ordered else 'A call'}: {problem}."
@@ -224,7 +226,7 @@ CALLS_MARK = '{"calls": '
 """Beginning of a reply that calls tools, as it is kept."""
 
 
-def reply_with_calls(text: str, calls: Sequence[ToolCall], *, ordered: bool = False) -> str:
+def join_reply(text: str, calls: Sequence[ToolCall], *, ordered: bool = False) -> str:
     """Return a reply as it is kept: its text, or JSON of its calls and its text.
 
     Calls of an application are its steps, whose order counts (`ordered`); those of one reply of a model are not.
@@ -259,7 +261,7 @@ def split_reply(reply: str | None) -> SplitReply:
     return SplitReply(text=str(content.get("reply") or ""), calls=calls, ordered=content.get("ordered") is True)
 
 
-def shown_reply(reply: str) -> str:
+def format_reply(reply: str) -> str:
     """Return a reply as people read it: its calls, a line each, then its text."""
     parts = split_reply(reply)
     return "\n".join(filter(None, (*map(str, parts.calls), parts.text.strip()))) if parts.calls else reply

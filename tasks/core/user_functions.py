@@ -115,7 +115,7 @@ def _digest(module: Any) -> str:
     return hashlib.sha256(Path(file).read_bytes()).hexdigest()
 
 
-def function_version(name: str, *, where: str) -> str:
+def find_function_version(name: str, *, where: str) -> str:
     """Return what changes when the function does: the hash of its file; the name, of an offered object."""
     find_function(name, where=where)
     return name if name.startswith(OFFERED) else _digest(_import(name.partition(":")[0]))[:16]

@@ -19,15 +19,15 @@ class UserSettings(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def _refuse_truth(cls, value: Any, info: ValidationInfo) -> Any:
-        kinds = kinds_of(cls.model_fields[str(info.field_name)].annotation)
+        kinds = list_kinds(cls.model_fields[str(info.field_name)].annotation)
         if kinds & {int, float} and bool not in kinds and holds_truth(value):
             raise ValueError("true or false; expected a number")
         return value
 
 
-def kinds_of(annotation: Any) -> set[Any]:
+def list_kinds(annotation: Any) -> set[Any]:
     """Return the types that an annotation names, at any depth."""
-    return {annotation}.union(*map(kinds_of, get_args(annotation)))
+    return {annotation}.union(*map(list_kinds, get_args(annotation)))
 
 
 def holds_truth(value: Any) -> bool:

@@ -92,20 +92,20 @@ def blocking_findings(checked: Checked) -> list[Finding]:
     return [finding for finding in checked["findings"] if finding["blocks"] and not finding["holds"]]
 
 
-def finding_in_words(finding: Finding, show: Callable[[str], str] = str) -> str:
+def describe_finding(finding: Finding, show: Callable[[str], str] = str) -> str:
     """Return a broken expectation in words, with its first rows; `show` makes unknown texts fit to be seen."""
     kwargs = finding["kwargs"]
     columns = [kwargs[key] for key in ("column", "column_A", "column_B") if key in kwargs]
     names = ", ".join(map(str, dict.fromkeys([*columns, *kwargs.get("column_list", ())])))
     expected = finding["what"].rstrip(".") + (f" ({names})" if names else "")
-    rows = ", ".join(row_in_words(row, show) for row in finding["rows"][:TOLD_ROWS])
+    rows = ", ".join(describe_row(row, show) for row in finding["rows"][:TOLD_ROWS])
     more = finding["broken"] - min(len(finding["rows"]), TOLD_ROWS)
     if rows:
         return f"{expected}: broken by {rows}{f' and {more} more' if more > 0 else ''}"
     return f"{expected}: found {show(finding['observed']) or 'otherwise'}"
 
 
-def row_in_words(row: BrokenRow, show: Callable[[str], str] = str) -> str:
+def describe_row(row: BrokenRow, show: Callable[[str], str] = str) -> str:
     """Return a row by its id, or by its number where the id is missing, with its values."""
     if row["key"] is None:
         return f"row {row['row']}"

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from contrapose.tasks.core.errors import ConfigError, ModelError, install_command, require_package
-from contrapose.tasks.core.model_files import existing_folder, files_sha256
+from contrapose.tasks.core.model_files import existing_folder, hash_files
 from contrapose.tasks.core.process_state import QUIET_LOADING
 from contrapose.tasks.probes.base import Embed
 from contrapose.tasks.tables.large_blocks import large_blocks_kept
@@ -38,7 +38,7 @@ def resolve_revision(name: str) -> str:
     folder = existing_folder(name)
     if name == BUNDLED or folder is None:
         return version(DISTRIBUTION) if name == BUNDLED and find_bundled_folder() else name
-    return files_sha256(folder, (path for path in folder.rglob("*") if path.is_file()))
+    return hash_files(folder, (path for path in folder.rglob("*") if path.is_file()))
 
 
 @cache

@@ -21,7 +21,7 @@ from contrapose.tasks.probes.answers.settings import DOCUMENTED, LEAST_CONTROLS,
 from contrapose.tasks.probes.base import Embed, Probe, letters, unscored_score
 from contrapose.tasks.probes.reader_questions import CHECKS, count_made_up, make_up_reply
 from contrapose.tasks.tables.columnar import from_arrow, garbage_collection_paused
-from contrapose.tasks.tables.results import result_table
+from contrapose.tasks.tables.results import make_result_table
 from contrapose.tasks.tables.table import Table, batches
 
 
@@ -37,7 +37,7 @@ def score_trials(trials: Sequence[Trial], plan: Plan, *, model: str, embed: Embe
         scores = iter(chosen.score(read, plan.probe_settings, embed=embed))
         every = [unscored_score(reason) if reason else next(scores) for reason in reasons]
         pairs = count_pairs(trials, plan, embed=embed)
-        return result_table(trials, every, probe=chosen, model=model, pairs=pairs, passages=passages)
+        return make_result_table(trials, every, probe=chosen, model=model, pairs=pairs, passages=passages)
 
 
 def _explain_unscored(trial: Trial, chosen: Probe) -> str | None:

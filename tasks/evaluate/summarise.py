@@ -43,10 +43,10 @@ from contrapose.tasks.statistics.components import Components, components, widen
 from contrapose.tasks.statistics.families import benjamini_hochberg
 from contrapose.tasks.statistics.means import Mean, difference, mean
 from contrapose.tasks.statistics.shares import Interval, Share, clustered_share, unequal, wilson
-from contrapose.tasks.tables.passages import tells_of_passages
-from contrapose.tasks.tables.results import clusters_of, has_verdict, unread_replies
+from contrapose.tasks.tables.passages import has_passage_columns
+from contrapose.tasks.tables.results import clusters_of, count_unread_replies, has_verdict
 from contrapose.tasks.text.wording import counted, foreign_text
-from contrapose.tasks.text.wording import skipped as skip_line
+from contrapose.tasks.text.wording import describe_skips as skip_line
 
 REFUSED = ("equal_sentences", "equal_options", "equal_items")
 """Skip reasons that mean a faulty row: such rows are named one by one."""
@@ -125,11 +125,11 @@ def summarise(
     )
     if (worded := make_wording_summary(cases, plan)) is not None:
         outcome["wordings"] = worded
-    if unread := unread_replies(drop_controls(results)):
+    if unread := count_unread_replies(drop_controls(results)):
         outcome["unread_replies"] = unread
     if kinds:
         outcome["kinds"] = dict(kinds)
-    if tells_of_passages(results.columns):
+    if has_passage_columns(results.columns):
         outcome["passages"] = make_passage_summary(results, clusters_of(results), chosen)
     return outcome
 

@@ -21,15 +21,15 @@ from contrapose.tasks.evaluate.scoring import calibrate_plan, read_controls, sco
 from contrapose.tasks.evaluate.summarise import summarise
 from contrapose.tasks.probes.answers.answer_probe import classify_text_form
 from contrapose.tasks.tables.columnar import split_batches
-from contrapose.tasks.tables.passages import COMPARED, came_with_passages, tells_of_passages
-from contrapose.tasks.tables.results import figure_columns, schema_for
+from contrapose.tasks.tables.passages import COMPARED, has_known_passages, has_passage_columns
+from contrapose.tasks.tables.results import list_figure_columns, make_result_schema
 from contrapose.tasks.tables.table import (
     ROWS,
     Table,
     batches,
-    column_names,
     iterate,
     join_tables,
+    list_column_names,
     read_arrow,
     write,
     write_arrow,
@@ -57,12 +57,12 @@ def evaluate(plan: Plan, trials: list[Table], model: str, embedding_model: str, 
     embed = make_embedder(embedding_model)
     plan = calibrate_plan(plan, read_controls(trials), embed=embed)
     records = (trial for table in trials for trial in iterate(table, Trial))
-    passages = any(map(came_with_passages, trials))
+    passages = any(map(has_known_passages, trials))
     parts = (
         score_trials(portion, plan, model=model, embed=embed, passages=passages)
         for portion in split_batches(records, ROWS)
     )
-    return write_arrow(parts, schema_for(probe(plan.test), passages=passages))
+    return write_arrow(parts, make_result_schema(probe(plan.test), passages=passages))
 
 
 @room_task("calibrate", by_name=PROBE, rests_on=SCORED_BY, run_name="calibrate {plan.test}")
@@ -76,8 +76,8 @@ def calibrate(plan: Plan, trials: list[Table], embedding_model: str, embedding_r
 @room_task("join results", by_name={"probes": "{test}"}, run_name="join results of {test}")
 def join_results(test: str, results: list[Table]) -> Table:
     """Join the results of a test that was scored in portions into one table."""
-    passages = any(tells_of_passages(column_names(table)) for table in results)
-    return join_tables(results, schema_for(probe(test), passages=passages))
+    passages = any(has_passage_columns(list_column_names(table)) for table in results)
+    return join_tables(results, make_result_schema(probe(test), passages=passages))
 
 
 @room_task("find unread replies", by_name=PROBE, rests_on=SCORED_BY, run_name="find unread replies of {plan.test}")
@@ -146,8 +146,8 @@ def read_scored(results: Table, test: str) -> pd.DataFrame:
 
 
 def _list_figure_names(results: Table, test: str) -> list[str]:
-    passages = COMPARED if tells_of_passages(column_names(results)) else ()
-    return [*figure_columns(probe(test)), "reason", *passages]
+    passages = COMPARED if has_passage_columns(list_column_names(results)) else ()
+    return [*list_figure_columns(probe(test)), "reason", *passages]
 
 
 DECIDING = ("pass", "undecided")

@@ -12,7 +12,7 @@ from typing import Any, cast
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from contrapose.tasks.core.criteria import criteria_of, further_gates
+from contrapose.tasks.core.criteria import list_criteria, list_further_gates
 from contrapose.tasks.core.damage import SUFFIX
 from contrapose.tasks.core.history_records import Facet, PastRun, PastTest
 from contrapose.tasks.core.outcome import SEVERITY, Summary
@@ -210,7 +210,7 @@ def past_run(summary: Summary, made_of: dict[Facet, dict[str, str]]) -> PastRun:
             PastTest,
             {name: outcome[name] for name in names if name in outcome}  # type: ignore[literal-required]
             | {"interval": outcome["interval"] and tuple(outcome["interval"])}
-            | ({"criteria": criteria_of(outcome)} if further_gates(outcome) else {}),
+            | ({"criteria": list_criteria(outcome)} if list_further_gates(outcome) else {}),
         )
         for outcome in summary["tests"]
     ]

@@ -12,7 +12,7 @@ from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.history_records import Facet
 from contrapose.tasks.core.outcome import Outcome, Summary
-from contrapose.tasks.core.registry import answering, probe
+from contrapose.tasks.core.registry import probe, select_answer_arguments
 
 LIBRARIES = ("transformers", "torch")
 """Names in a model's identity that are packages, and told with these."""
@@ -69,7 +69,7 @@ def fingerprint(
 
 def _model_facts(spec: ModelSpec, identity: Mapping[str, str], *, args: str = "model_args") -> Facts:
     own = {name: value for name, value in identity.items() if name not in (*LIBRARIES, "engine", "chat_template")}
-    arguments = {f"{args}.{name}": value for name, value in answering(spec).items()}
+    arguments = {f"{args}.{name}": value for name, value in select_answer_arguments(spec).items()}
     return {**arguments, **own, "id": spec.id, "provider": spec.provider}
 
 

@@ -13,7 +13,7 @@ from typing import Self
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ContraposeError, CutShortError
 from contrapose.tasks.core.questions import UNWRITTEN, Answer, Question
-from contrapose.tasks.core.records import Completion, total_usage
+from contrapose.tasks.core.records import Completion, add_usages
 from contrapose.tasks.core.reply_outcomes import WITHHELD
 from contrapose.tasks.infer.budget import Budget
 from contrapose.tasks.infer.keys import Changes, Keys
@@ -143,7 +143,7 @@ class StoreBroker:
             [AnswerRow(key=self._key(answer.question), answer=answer) for answer in kept],
             run=self.run,
             model=self.model,
-            spent=total_usage([answer.taken for answer in answers]),
+            spent=add_usages([answer.taken for answer in answers]),
             failures=len(answers) - len(kept),
             again=self.again,
             reads=self.reads,

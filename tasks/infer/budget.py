@@ -8,10 +8,10 @@ from threading import Lock
 from typing import Any
 
 from contrapose.tasks.config.model_spec import ModelSpec
-from contrapose.tasks.config.prices import Price, cost_of
+from contrapose.tasks.config.prices import Price, add_costs
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.core.records import Usage, total_usage
+from contrapose.tasks.core.records import Usage, add_usages
 from contrapose.tasks.core.registry import names, provider
 
 
@@ -70,7 +70,7 @@ class Budget:
     def settle_all(self, most: Sequence[Usage], used: Sequence[Usage]) -> None:
         """Replace reservations by what the requests took, in the same order; those without a count took nothing."""
         taken = (replace_invalid_usage(one, held) for one, held in zip(used, most, strict=False))
-        self.settle(total_usage(most), total_usage(taken))
+        self.settle(add_usages(most), add_usages(taken))
 
     def base_usage(self) -> Usage:
         """Return the usage that counts against the limits before any reservation."""
@@ -99,7 +99,7 @@ class Budget:
         return self._cost(self.spent)
 
     def _cost(self, own: Usage) -> float | None:
-        return cost_of((own, self.price), (self.beside, self.beside_price))
+        return add_costs((own, self.price), (self.beside, self.beside_price))
 
     def _exceeded_limit(self, own: Usage) -> str | None:
         limits, after = self.limits, own + self.beside

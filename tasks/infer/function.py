@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Literal
 from uuid import uuid4
 
 from contrapose.tasks.config.model_spec import ModelSpec
-from contrapose.tasks.core.chats import offered
+from contrapose.tasks.core.chats import convert_for_application
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Argument
 from contrapose.tasks.core.questions import Question
@@ -116,7 +116,7 @@ class OfferedFunction:
 
         def answer() -> None:
             try:
-                reply: Any = self.function(offered(prompt))
+                reply: Any = self.function(convert_for_application(prompt))
                 if inspect.isawaitable(reply):
                     # A little longer: the transport has given it up by then, and says so.
                     reply = self.loop.result(reply, timeout=timeout + 1)

@@ -9,7 +9,7 @@ from string import ascii_uppercase
 from typing import TYPE_CHECKING, ClassVar
 
 from contrapose.tasks.config.model_spec import ModelSpec
-from contrapose.tasks.core.chats import plain_prompt
+from contrapose.tasks.core.chats import format_as_plain_text
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.questions import Question
@@ -93,7 +93,7 @@ class MockModel:
 
     def completion(self, question: Question) -> Completion:
         """Return the answer to a question."""
-        usage, prompt = _usage(question), plain_prompt(question.prompt)
+        usage, prompt = _usage(question), format_as_plain_text(question.prompt)
         if question.kind == "choose":
             # The scores need not sum to one: nothing but a label would be said.
             best, scores = _likeliest(question.labels, _rng(prompt))

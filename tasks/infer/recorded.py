@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from contrapose.tasks.config.model_spec import ModelSpec
-from contrapose.tasks.core.chats import chat_of, recorded_prompt
+from contrapose.tasks.core.chats import format_for_recording, parse_chat
 from contrapose.tasks.core.errors import ModelError, suggest_name
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.provider import Argument, Check
@@ -173,8 +173,8 @@ class RecordedModel:
 
     def _reply(self, question: Question, keys: Iterable[ReplyKey]) -> Completion | None:
         """Return the reply to a question; None where there is none."""
-        prompt = recorded_prompt(question.prompt)
-        talk = self.recording.conversations.get(prompt) if chat_of(question.prompt) else None
+        prompt = format_for_recording(question.prompt)
+        talk = self.recording.conversations.get(prompt) if parse_chat(question.prompt) else None
         for key in keys if self.recording.by_id else (ReplyKey(prompt=prompt),):
             replies = talk or self.recording.replies.get(key, ())
             if question.repeat < len(replies):
@@ -186,7 +186,7 @@ def _convert_to_question(reply: Completion, question: Question) -> Completion:
     """Return a recorded reply as that to a question: calls of tools are an answer where the question offers some."""
     if reply.outcome != "tool_call":
         return reply
-    chat = chat_of(question.prompt)
+    chat = parse_chat(question.prompt)
     if chat and chat.tools:
         return replace(reply, outcome="answered")
     text = split_reply(reply.text).text

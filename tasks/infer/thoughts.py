@@ -10,18 +10,18 @@ from dataclasses import replace
 
 from contrapose.tasks.core.records import Completion, Trial
 from contrapose.tasks.language.replies.cut_off import (
+    begins_within_thought,
     breaks_off,
-    closes_unopened_thought,
     is_thought_alone,
     mark_thought,
 )
-from contrapose.tasks.language.replies.spoken import spoken_text
+from contrapose.tasks.language.replies.spoken import extract_final_text
 from contrapose.tasks.tables.table import Table, iterate, write
 
 
 def has_unopened_thoughts(replies: Iterable[Completion]) -> bool:
     """Return whether some of these replies close a thought that they do not open."""
-    return any(_is_read(reply) and closes_unopened_thought(reply.text or "") for reply in replies)
+    return any(_is_read(reply) and begins_within_thought(reply.text or "") for reply in replies)
 
 
 def mark_thoughts(table: Table) -> tuple[Table, int]:
@@ -44,7 +44,9 @@ def mark_thoughts(table: Table) -> tuple[Table, int]:
 def mark_if_cut_off(trial: Trial) -> Trial:
     """Return a trial whose replies are cut off where they break off, of a model that does not say how they ended."""
     first, second = (
-        replace(reply, outcome="cut_off") if _is_read(reply) and breaks_off(spoken_text(reply.text or "")) else reply
+        replace(reply, outcome="cut_off")
+        if _is_read(reply) and breaks_off(extract_final_text(reply.text or ""))
+        else reply
         for reply in (trial.expected, trial.actual)
     )
     return replace(trial, expected=first, actual=second)

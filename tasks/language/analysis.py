@@ -11,9 +11,9 @@ from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.clause import Clause, find_clause
 from contrapose.tasks.language.closed import words
 from contrapose.tasks.language.context import is_finite_aux
-from contrapose.tasks.language.inversion import inverted_verb
+from contrapose.tasks.language.inversion import find_inverted_verb
 from contrapose.tasks.language.odds import INTRANSITIVE
-from contrapose.tasks.language.reading import is_title, read
+from contrapose.tasks.language.reading import is_title, read_sentence
 from contrapose.tasks.language.search import UNFINISHED
 from contrapose.tasks.language.sentence import Sentence
 
@@ -52,17 +52,17 @@ class Analysis(NamedTuple):
 
 def analyse(text: str) -> Analysis:
     """Take the last sentence of a text apart, or raise UnreadableError where it cannot be read into words."""
-    return analyse_sentence(read(text))
+    return analyse_sentence(read_sentence(text))
 
 
 def analyse_sentence(s: Sentence) -> Analysis:
     """Take a sentence apart."""
-    start = opening(s)
+    start = find_opening(s)
     if start >= len(s.words):
         return Analysis(s, "fragment", 0, 0, _NONE)
     if len(s.words) > LONGEST:
         return Analysis(s, "statement", start, start, _UNTOLD)
-    asked = question_start(s, start) if s.asks or s.tags[start] & _ASKING else None
+    asked = find_question_start(s, start) if s.asks or s.tags[start] & _ASKING else None
     if asked is not None and (s.asks or (not s.closed and _asks_unmarked(s, asked))):
         polar = s.tags[asked] & f.AUX and not s.tags[asked] & f.WH
         return Analysis(s, "polar" if polar else "wh", asked, asked, _NONE)
@@ -79,10 +79,12 @@ def analyse_sentence(s: Sentence) -> Analysis:
         verb = clause.verb
     if verb < 0 or _lacks_main_clause(s, start):
         return Analysis(s, "fragment", start, start, _NONE)
-    subject = subject_start(s, start, verb)
+    subject = find_subject_start(s, start, verb)
     orders = clause.lexical if verb == subject else s.words[subject:verb] in (["always"], ["please"])
     kind: Kind = "order" if orders else "statement"
-    return Analysis(s, kind, start, subject, clause._replace(margin=min(clause.margin, _most_sure(s, subject, verb))))
+    return Analysis(
+        s, kind, start, subject, clause._replace(margin=min(clause.margin, _find_largest_margin(s, subject, verb)))
+    )
 
 
 _UNTOLD = Clause(start=-1, verb=-1, lexical=False, others=(), margin=0.0)
@@ -106,7 +108,7 @@ def _lacks_main_clause(s: Sentence, start: int) -> bool:
     return bool(alone and not s.closed and is_title(s.text, s.starts[0], s.ends[-1]))
 
 
-def _most_sure(s: Sentence, subject: int, verb: int) -> float:
+def _find_largest_margin(s: Sentence, subject: int, verb: int) -> float:
     """The largest margin that a verb can have in its sentence."""
     said = s.words[subject : verb + 1]
     if said == ["i", "mean"] or (said[:-1] in (["i"], ["you"]) and s.tags[verb] & f.EMBED and s.word(verb + 1) == ","):
@@ -121,7 +123,7 @@ def _most_sure(s: Sentence, subject: int, verb: int) -> float:
         return DOUBT - 0.1  # "rifles repaired mostly in May"
     if not s.closed and s.tags[subject] & f.WH and (s.tags[verb] & f.CLITIC or not s.tags[verb] & f.AUX):
         return 0.0
-    if not s.closed and s.tags[verb] & f.DO and not s.tag(verb + 1) & f.DET and inverted_verb(s, verb) is not None:
+    if not s.closed and s.tags[verb] & f.DO and not s.tag(verb + 1) & f.DET and find_inverted_verb(s, verb) is not None:
         return 0.0  # "the vampire diaries do damon and elena get together"
     if s.tags[verb] & f.BASE and subject == verb and ("and", "you") in pairwise(s.words):
         return 0.0  # "Add salt and you have a soup."
@@ -129,7 +131,7 @@ def _most_sure(s: Sentence, subject: int, verb: int) -> float:
     asking, behind = f.WH if s.asks else 0, range(comma, len(s.words))
     if (s.asks or not s.closed) and any(s.tags[k] & asking or s.words[k] in ("what", "how", "why") for k in behind):
         return 0.0  # "She was cold, what did she need?"
-    if not s.tags[verb] & f.BASE and any(_orders_behind_comma(s, k) for k in range(verb + 1, len(s.words) - 2)):
+    if not s.tags[verb] & f.BASE and any(_is_order_behind_comma(s, k) for k in range(verb + 1, len(s.words) - 2)):
         return 0.0  # "You are given a text, read it"
     first, second = s.tags[subject], s.tag(subject + 1)
     if not s.closed and first & (f.NOUN | f.CLOSED) == f.PLURAL and second & (f.NAME | f.SUBJ) and subject + 1 < verb:
@@ -144,7 +146,7 @@ def _most_sure(s: Sentence, subject: int, verb: int) -> float:
     return DOUBT - 0.1 if s.asks and not s.union & f.WH else _SURE
 
 
-def _orders_behind_comma(s: Sentence, k: int) -> bool:
+def _is_order_behind_comma(s: Sentence, k: int) -> bool:
     bare = s.tags[k + 1] & (f.BASE | f.PAST | f.USUALLY_VERB) == f.BASE | f.USUALLY_VERB
     return s.words[k] == "," and bare and bool(s.tag(k + 2) & (f.DET | f.OBJ))
 
@@ -167,7 +169,7 @@ def _asks_unmarked(s: Sentence, i: int) -> bool:
         if word in ("should", "had", "were") and "," in s.words:
             return False
         if word == "do":
-            return s.word(i + 1) == "any" or inverted_verb(s, i) is not None
+            return s.word(i + 1) == "any" or find_inverted_verb(s, i) is not None
         return word != "may" and (word != "have" or bool(s.tag(i + 1) & f.SUBJ) or "ever" in s.words)
     wh = i if s.tags[i] & f.WH else i + 1
     word, verbs = s.words[wh], [k for k in range(wh + 1, len(s.words)) if is_finite_aux(s, k)]
@@ -203,7 +205,7 @@ _FRONTED = f.SUB | f.LOOSE | f.PREP | f.TO | f.ADV | f.ING | f.PART | f.WH
 _FRONTED_PHRASE = _FRONTED & ~f.WH
 
 
-def opening(s: Sentence) -> int:
+def find_opening(s: Sentence) -> int:
     """Index of the first word behind a label ("Question:") and fillers ("However,")."""
     i = 0
     for k, word in enumerate(s.words[:_LABEL_LENGTH]):
@@ -222,7 +224,7 @@ def opening(s: Sentence) -> int:
     return i
 
 
-def question_start(s: Sentence, start: int) -> int | None:
+def find_question_start(s: Sentence, start: int) -> int | None:
     """Index of the question word or inverted auxiliary; None when the sentence holds no question of its own."""
     if _asks_at(s, start):
         # The question may be behind a label, or behind a clause that "when" opens: "When it rains, | what …?".
@@ -230,14 +232,14 @@ def question_start(s: Sentence, start: int) -> int | None:
         last = max((i for i in labels if _asks_at(s, i)), default=start)
         if s.words[last] != "when" or (is_finite_aux(s, last + 1) and not s.tags[last + 1] & f.CLITIC):
             return last
-        behind = _after_comma(s, last)
+        behind = _find_question_after_comma(s, last)
         return last if behind is None else behind
     if s.word(start + 1) != "," and not s.tags[start] & _FRONTED:  # not "Anna, is it late?"
         # "Pursuant to the terms, are there …?": no verb stands before the comma.
         comma = next((k for k in range(start, len(s.words)) if s.words[k] == ","), start)
         if not (s.asks and is_finite_aux(s, comma + 1)) or any(is_finite_aux(s, k) for k in range(start, comma)):
             return None
-    behind_comma = _after_comma(s, start)
+    behind_comma = _find_question_after_comma(s, start)
     if behind_comma is not None or not s.asks:
         return behind_comma
     # A fronted clause without a comma.
@@ -247,13 +249,13 @@ def question_start(s: Sentence, start: int) -> int | None:
     return None if relative and any(is_finite_aux(s, i) for i in range(start, at or 0)) else at
 
 
-def _after_comma(s: Sentence, start: int) -> int | None:
+def _find_question_after_comma(s: Sentence, start: int) -> int | None:
     """A question word or auxiliary behind a fronted clause that a comma ends; None when there is none."""
     commas = (i + 1 + (s.word(i + 1) == "then") for i in range(start, len(s.words) - 1) if s.words[i] == ",")
     return next((i for i in commas if _asks_at(s, i)), None)
 
 
-def subject_start(s: Sentence, start: int, verb: int) -> int:
+def find_subject_start(s: Sentence, start: int, verb: int) -> int:
     """Index of the subject's first word, behind a fronted phrase or clause that a comma ends."""
     if not s.tags[start] & _FRONTED_PHRASE:
         return start

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from contrapose.tasks.language import flags as f
 from contrapose.tasks.language import search
-from contrapose.tasks.language.context import after_adverbs, before_adverbs, is_finite_aux
-from contrapose.tasks.language.odds import INTRANSITIVE, SHORT, agrees_as_verb, finite_odds
+from contrapose.tasks.language.context import index_after_adverbs, index_before_adverbs, is_finite_aux
+from contrapose.tasks.language.odds import INTRANSITIVE, SHORT, agrees_as_verb, score_finite_verb
 from contrapose.tasks.language.sentence import Sentence
 from contrapose.tasks.language.vocabulary import ends_as_adverb, is_unknown
 
@@ -46,7 +46,7 @@ def find_clause(s: Sentence, start: int) -> Clause:
     if not verbs:
         # An "is" or "has" contracted with a noun: "The dog's sleeping."
         for i in range(start, len(s.words) - 1):
-            k = after_adverbs(s, i)
+            k = index_after_adverbs(s, i)
             after, behind = s.tag(k), s.tag(k + 1)
             if s.words[i].endswith("'s") and (
                 after & f.DET or (after & (f.ING | f.PART | f.ADJ) and not behind & (f.NOUN | f.ADJ | f.NAME))
@@ -57,23 +57,25 @@ def find_clause(s: Sentence, start: int) -> Clause:
     relative = s.tags[verbs[0]] & f.CLITIC and verbs[0] > start
     if len(verbs) == 1 and not relative and not any(tag & search.OPENERS for tag in s.tags[start : verbs[0]]):
         i = verbs[0]
-        odds = finite_odds(s, i, start)
+        odds = score_finite_verb(s, i, start)
         margin = search.BEAM
         if not s.tags[i] & f.AUX or odds <= search.BEAM:
-            margin = search.main_odds(s, i, start, odds) - search.ending_odds(s, has_verb=False)
+            margin = search.score_main_verb(s, i, start, odds) - search.score_ending(s, has_verb=False)
         if margin <= 0:
             return _NO_CLAUSE
-        return Clause(start, i, not s.tags[i] & f.AUX, (), margin - _weakness(s, i, start))
+        return Clause(start, i, not s.tags[i] & f.AUX, (), margin - _score_weakness(s, i, start))
     mains, further = dict[int, float](), tuple[int, ...]()
     verb, most = -1, -math.inf
     for (main, others, waiting, inner, _), odds in search.search_clauses(s, start, verbs).items():
-        total = odds + search.ending_odds(s, has_verb=main >= 0, waiting=len(waiting), inner=inner)
+        total = odds + search.score_ending(s, has_verb=main >= 0, waiting=len(waiting), inner=inner)
         mains[main] = max(total, mains.get(main, total))
         if total > most:
             verb, further, most = main, others, total
     rivals = [odds for main, odds in mains.items() if main != verb]
     margin = most - max(rivals) if rivals else search.BEAM
-    return Clause(start, verb, verb >= 0 and not s.tags[verb] & f.AUX, further, margin - _weakness(s, verb, start))
+    return Clause(
+        start, verb, verb >= 0 and not s.tags[verb] & f.AUX, further, margin - _score_weakness(s, verb, start)
+    )
 
 
 def _may_be_finite(s: Sentence, i: int, start: int) -> bool:
@@ -96,9 +98,9 @@ _NO_VERB = f.NOUN | f.ADJ | f.PART | f.CLOSED
 _NO_OBJECT = f.PREP | f.LOOSE | f.TO | f.SUB | f.ADV | search.JOINTS
 
 
-def _weakness(s: Sentence, i: int, start: int) -> float:
+def _score_weakness(s: Sentence, i: int, start: int) -> float:
     """Log-odds by which a full verb is less sure than its rivals say: in such places a noun may look like one."""
-    tag, before, after = s.tag(i), s.tag(before_adverbs(s, i)), s.tag(after_adverbs(s, i))
+    tag, before, after = s.tag(i), s.tag(index_before_adverbs(s, i)), s.tag(index_after_adverbs(s, i))
     aim = s.tags[start] & f.TO and "," not in s.words[start:i]
     hidden = any(word & search.OPENERS for word in s.tags[start:i])
     if tag & f.AUX and i > start and aim and any(word & f.EMBED for word in s.tags[start:i]):

@@ -81,7 +81,7 @@ PLURAL_PRONOUNS = words("i you we they these those both many few several")
 
 
 @cache
-def table() -> dict[str, int]:
+def build_closed_classes() -> dict[str, int]:
     """Return every word of a closed class, in lower case with straight apostrophes, and its flags."""
     flags: dict[str, int] = {}
     for flag, listed in _CLASSES.items():

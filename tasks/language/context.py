@@ -24,7 +24,7 @@ def is_adverb(s: Sentence, i: int) -> bool:
     return bool(s.tag(i) & _ADVERB)
 
 
-def before_adverbs(s: Sentence, i: int, start: int = 0) -> int:
+def index_before_adverbs(s: Sentence, i: int, start: int = 0) -> int:
     """Index of the word before `i`, adverbs left out; at least `start` - 1."""
     k, tags = i - 1, s.tags
     while k > start and tags[k] & _ADVERB:
@@ -32,7 +32,7 @@ def before_adverbs(s: Sentence, i: int, start: int = 0) -> int:
     return k
 
 
-def after_adverbs(s: Sentence, i: int) -> int:
+def index_after_adverbs(s: Sentence, i: int) -> int:
     """Index of the word after `i`, adverbs left out."""
     k, tags = i + 1, s.tags
     while k < len(tags) and tags[k] & _ADVERB:
@@ -57,7 +57,7 @@ def is_complement(s: Sentence, i: int) -> bool:
     return bool(s.tag(k) & _OBJECT)
 
 
-def is_let(s: Sentence, i: int) -> bool:
+def is_bare_verb_after_object(s: Sentence, i: int) -> bool:
     """Return whether a bare form is what someone is made or helped to do: the "sit" of "makes dogs sit"."""
     k = i - 1
     while s.tag(k) & _OBJECT and i - k < 4 and not takes_complement(s, k):
@@ -82,16 +82,16 @@ def is_finite_aux(s: Sentence, i: int) -> bool:
     if s.source(i) == "IS" and not s.text.isupper() and before & (f.ADJ | f.PREP | f.DET):
         return False  # "a senior IS leader"
     if s.words[i] == "am":
-        return "i" in (s.word(before_adverbs(s, i)), s.word(i + 1))
+        return "i" in (s.word(index_before_adverbs(s, i)), s.word(i + 1))
     if s.words[i] in ("have", "do", "had"):
-        k = before_adverbs(s, i)
+        k = index_before_adverbs(s, i)
         if s.tag(k) & f.ING and not s.tag(k) & f.NOUN:
             return False  # "having had", "making do"
         return k < 0 or not tags[k] & _NO_HAVE
     return True
 
 
-def is_least(s: Sentence, i: int) -> bool:
+def is_negating_least(s: Sentence, i: int) -> bool:
     """Return whether "least" comes close to a negation of what follows: "least likely", "least resembles"."""
     if s.words[i] != "least" or s.word(i - 1) == "at":
         return False

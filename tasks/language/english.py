@@ -51,7 +51,7 @@ def is_english(text: str) -> bool:
     part = text[-LONGEST:].replace("\u2019", "'")
     spelled = WORD.findall(part)
     words = [word.lower() for word in spelled]
-    if not words or not UNMISTAKABLE.isdisjoint(words) or _share_known(words) >= MOSTLY:
+    if not words or not UNMISTAKABLE.isdisjoint(words) or _compute_known_share(words) >= MOSTLY:
         return True
     if len(words) == 1 and part.isascii():
         return True
@@ -59,19 +59,19 @@ def is_english(text: str) -> bool:
     small = [word for word in spelled if word[0].islower()]
     # A shorter word may be as common in another language.
     long = [word for word in words if len(word) > 3] if part.isascii() else []
-    common = any(word in closed.table() or vocabulary().flags.get(word, 0) & _USUAL for word in long)
-    mixed = FOREIGN.isdisjoint(words) and (common or (bool(small) and _share_known(small) == 1.0))
+    common = any(word in closed.build_closed_classes() or vocabulary().flags.get(word, 0) & _USUAL for word in long)
+    mixed = FOREIGN.isdisjoint(words) and (common or (bool(small) and _compute_known_share(small) == 1.0))
     least = IMPROBABLE_MIXED if names or mixed else IMPROBABLE
-    return bool(dict(_language_identifier().rank(part)).get("en", 1.0) >= least)
+    return bool(dict(_load_language_identifier().rank(part)).get("en", 1.0) >= least)
 
 
-def _share_known(words: list[str]) -> float:
-    known, closed_classes = vocabulary().flags, closed.table()
+def _compute_known_share(words: list[str]) -> float:
+    known, closed_classes = vocabulary().flags, closed.build_closed_classes()
     return sum(word in closed_classes or word in known for word in words) / len(words)
 
 
 @cache
-def _language_identifier() -> LanguageIdentifier:
+def _load_language_identifier() -> LanguageIdentifier:
     """The model, which ships with its package; loaded by the first text that needs it."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 

@@ -6,19 +6,19 @@ from contrapose.tasks.language import closed
 from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.closed import words
 from contrapose.tasks.language.sentence import Sentence
-from contrapose.tasks.language.vocabulary import VERB_ENDINGS, stem_of, vocabulary
+from contrapose.tasks.language.vocabulary import VERB_ENDINGS, split_prefix, vocabulary
 
 
-def base_of(form: str, kind: int) -> str | None:
+def find_base_form(form: str, kind: int) -> str | None:
     """The base of a verb form read as `kind` (BASE, THIRD, PAST, PART or ING); None when it is not known."""
     known = vocabulary()
     if kind == f.BASE:
         return form
     if form in known.bases[kind]:
         return known.bases[kind][form]
-    stem, prefix = stem_of(form)
+    stem, prefix = split_prefix(form)
     if stem:
-        base = base_of(stem, kind)
+        base = find_base_form(stem, kind)
         return None if base is None else prefix + base
     # An ending that leaves no doubt.
     if form.endswith(("ifies", "ified")):
@@ -31,7 +31,7 @@ def base_of(form: str, kind: int) -> str | None:
     return form if form.endswith(VERB_ENDINGS) else None
 
 
-def third_person(base: str) -> str:
+def make_third_person(base: str) -> str:
     """The third person singular of a verb: eat → eats, carry → carries."""
     if base in ("have", "be"):
         return {"have": "has", "be": "is"}[base]
@@ -42,14 +42,14 @@ def third_person(base: str) -> str:
     return base + ("es" if base.endswith(("s", "x", "z", "ch", "sh")) else "s")
 
 
-def past_of(base: str) -> str:
+def make_past(base: str) -> str:
     """The simple past of a verb; regular when it is not known."""
     known = vocabulary().verbs.get(base)
     if known:
         return known[0]
-    stem, prefix = stem_of(base)
+    stem, prefix = split_prefix(base)
     if stem in vocabulary().verbs:
-        return prefix + past_of(stem)
+        return prefix + make_past(stem)
     if base.endswith("y") and base[-2:-1] not in tuple("aeiou"):
         return base[:-1] + "ied"
     return base + ("d" if base.endswith("e") else "ed")
@@ -119,7 +119,7 @@ RATHER_PAST = words("found felt saw fell ground bore wound left shot lit bound")
 _PRESENT_TIME = words("every always usually often now currently sometimes daily never generally typically")
 
 
-def form_of(s: Sentence, verb: int, subject: int) -> int:
+def choose_verb_form(s: Sentence, verb: int, subject: int) -> int:
     """Return BASE, THIRD or PAST, the likelier one if several are possible ("they put"); orders begin with the verb."""
     tag = s.tags[verb]
     if tag & f.THIRD:
@@ -131,7 +131,7 @@ def form_of(s: Sentence, verb: int, subject: int) -> int:
         plural = is_plural_phrase(s, subject, verb - 1)
         if plural is False:
             return f.PAST
-        if base_of(word, f.PAST) != word:
+        if find_base_form(word, f.PAST) != word:
             return f.PAST if word in RATHER_PAST else f.BASE
         if any(
             other in _PAST_TIME or other in _PAST_VERBS or (len(other) == 4 and other.isdigit() and other[0] in "12")

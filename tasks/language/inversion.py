@@ -7,9 +7,9 @@ from collections.abc import Callable
 from contrapose.tasks.language import closed
 from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.closed import words
-from contrapose.tasks.language.context import before_adverbs, is_adverb, is_finite_aux
+from contrapose.tasks.language.context import index_before_adverbs, is_adverb, is_finite_aux
 from contrapose.tasks.language.inflection import RATHER_PAST, is_plural_phrase
-from contrapose.tasks.language.odds import relative_odds
+from contrapose.tasks.language.odds import score_relative_verb
 from contrapose.tasks.language.sentence import Sentence
 from contrapose.tasks.language.vocabulary import ends_as_adverb, vocabulary
 
@@ -44,12 +44,12 @@ _MARGIN, _WIDE_MARGIN = 0.4, 1.0
 """Least log-odds between the likeliest place and the next, in a text with its question mark and without."""
 
 
-def inverted_verb(s: Sentence, aux: int) -> int | None:
+def find_inverted_verb(s: Sentence, aux: int) -> int | None:
     """Index of the bare verb behind the subject of an inverted form of "do" or a modal; None when it cannot be told."""
-    return _find_best_place(s, aux, _base_odds)
+    return _find_best_place(s, aux, _score_base)
 
 
-def inverted_predicate(s: Sentence, be: int) -> int | None:
+def find_inverted_predicate(s: Sentence, be: int) -> int | None:
     """Index of the predicate's first word behind an inverted form of "be"; None when it is uncertain."""
     first = be + 1
     verbal = s.tag(first) & f.PART and (s.tag(first) & f.USUALLY_VERB or not s.tag(first) & f.NOUN)
@@ -61,16 +61,16 @@ def inverted_predicate(s: Sentence, be: int) -> int | None:
     if s.word(first) in _LONE or (s.word(first) in _POINTING and not s.tag(first + 1) & f.NOUN):
         ends = first + 1 == len(s.words) or is_finite_aux(s, first + 1) or s.tags[first + 1] & (f.BREAK | f.COORD)
         return None if ends or s.words[first] not in _AGREEING.get(s.words[be], _LONE | _POINTING) else first + 1
-    return _find_best_place(s, be, _predicate_odds)
+    return _find_best_place(s, be, _score_predicate)
 
 
-def inverted_participle(s: Sentence, have: int) -> int | None:
+def find_inverted_participle(s: Sentence, have: int) -> int | None:
     """Index of the participle behind the subject of an inverted form of "have"; None when none is known."""
     for i in range(have + 2, len(s.words)):
         if s.tags[i] & _STOP:
             return None
         participle = s.tags[i] & f.PART or s.words[i] in ("been", "had", "done")
-        if participle and not s.tags[before_adverbs(s, i, have)] & (f.DET | f.PREP | f.QUANT | f.TO):
+        if participle and not s.tags[index_before_adverbs(s, i, have)] & (f.DET | f.PREP | f.QUANT | f.TO):
             return i
     return None
 
@@ -96,13 +96,13 @@ def _find_best_place(s: Sentence, aux: int, odds: Callable[[Sentence, int, int],
     pairs = (i for i in range(1, len(s.words) - 1) if s.words[i : i + 2] == ["used", "to"])
     plain = (i for i in pairs if not s.tags[i - 1] & f.BE and s.words[i - 1] not in ("be", "been", "get"))
     used_to = any(s.word(i + 2) in PLAIN or s.tag(i + 2) & (f.BASE | f.NOUN) == f.BASE for i in plain)
-    if odds is _base_odds and used_to:
+    if odds is _score_base and used_to:
         return None  # "did he used to come"
     places: list[tuple[float, int]] = []
     inside = False  # a relative clause of the subject, whose verb has not come yet
     for i in range(aux + 2, len(s.words)):
         if inside:
-            inside = not (is_finite_aux(s, i) or (s.tags[i] & f.FINITE and relative_odds(s, i) > 0))
+            inside = not (is_finite_aux(s, i) or (s.tags[i] & f.FINITE and score_relative_verb(s, i) > 0))
             continue
         if not places and s.words[i] in ("that", "who", "which"):
             inside = True
@@ -122,27 +122,27 @@ def _find_best_place(s: Sentence, aux: int, odds: Callable[[Sentence, int, int],
             value -= 2.0  # it is told of what stands behind a predicate: "entitled to | a fee"
         if value > _WEAK or all(other < _WEAK for other, _ in places):
             places.append((value, i))
-        if odds is _base_odds and value > _STRONG and _is_pure(s, i):
+        if odds is _score_base and value > _STRONG and _is_only_bare_verb(s, i):
             break
     if not places:
         return None
     best, at = max(places, key=lambda place: (place[0], -place[1]))
     rivals = [value for value, i in places if i != at]
     margin = _MARGIN if s.asks else _WIDE_MARGIN
-    sure = best >= (_LEAST if odds is _base_odds else _LEAST_PREDICATE) and (not rivals or best - max(rivals) > margin)
+    sure = best >= (_LEAST if odds is _score_base else _LEAST_PREDICATE) and (not rivals or best - max(rivals) > margin)
     if not sure or (not s.asks and _may_be_title(s, aux, at)) or _is_interrupted(s, aux, at):
         return None
     return at
 
 
-def _is_pure(s: Sentence, i: int) -> bool:
+def _is_only_bare_verb(s: Sentence, i: int) -> bool:
     """Return whether a bare verb is nothing else."""
     return not s.tags[i] & (f.NOUN | f.ADJ | f.CLOSED | f.NAME)
 
 
-def _is_surely(s: Sentence, i: int) -> bool:
+def _has_object(s: Sentence, i: int) -> bool:
     """Return whether a bare verb is followed by its object: "make the", "kill you"."""
-    likely = _is_pure(s, i) or s.words[i] in PLAIN or s.tags[i] & f.USUALLY_VERB
+    likely = _is_only_bare_verb(s, i) or s.words[i] in PLAIN or s.tags[i] & f.USUALLY_VERB
     return bool(likely and s.tag(i + 1) & (f.DET | f.OBJ))
 
 
@@ -156,13 +156,13 @@ def _may_be_title(s: Sentence, aux: int, at: int) -> bool:
     return bool(s.tags[aux] & f.BE and verbal and at - 1 > aux and not noun)
 
 
-def _base_odds(s: Sentence, i: int, aux: int) -> float | None:
+def _score_base(s: Sentence, i: int, aux: int) -> float | None:
     tag = s.tags[i]
     if not (tag & f.BASE or s.words[i] in ("be", "have", "do")):
         return None
-    k = before_adverbs(s, i, aux)
+    k = index_before_adverbs(s, i, aux)
     while s.words[k] in closed.SENTENCE_ADVERBS:
-        k = before_adverbs(s, k, aux)
+        k = index_before_adverbs(s, k, aux)
     before = s.tags[k]
     if k == aux or before & (f.TO | f.AUX | f.COORD) or s.words[k].endswith(("'s", "s'")):
         return None
@@ -175,40 +175,40 @@ def _base_odds(s: Sentence, i: int, aux: int) -> float | None:
     participle = s.tags[aux] & f.DO and s.tag(i + 1) & (f.PART | f.NOUN | f.ADJ) == f.PART
     if s.words[i] in RATHER_PAST or (participle and tag & f.NOUN and not tag & f.EMBED):
         return None  # "the picture found | in", "copper sulphate dissolved"
-    plain = _is_pure(s, i) or s.words[i] in PLAIN
+    plain = _is_only_bare_verb(s, i) or s.words[i] in PLAIN
     form = 3.0 if plain else 0.8 if tag & f.USUALLY_VERB else -1.0
     number = 0.0
     if s.words[aux] in ("do", "does") and s.words[k - 1 : k + 1] != ["united", "states"]:
         plural = is_plural_phrase(s, aux + 1, k)
         number = 1.5 if plural == (s.words[aux] == "do") else 0.0 if plural is None else -3.0 if plural else -6.0
-    odds = form + _odds_before_base(s, i, k, before) + number + _odds_after_base(s, i)
+    odds = form + _score_before_base(s, i, k, before) + number + _score_after_base(s, i)
     return odds - (2.5 if tag & f.RARELY_VERB else 0)
 
 
-def _odds_before_base(s: Sentence, i: int, k: int, before: int) -> float:
+def _score_before_base(s: Sentence, i: int, k: int, before: int) -> float:
     if before & (f.DET | f.QUANT) and not (before & f.SUBJ and k >= 1):
         return -0.5 if before & f.QUANT else -6.0
     if before & f.PREP or s.words[k] in _NEVER_LAST:
-        return -1.0 if before & f.PREP and _is_pure(s, i) else -3.0
+        return -1.0 if before & f.PREP and _is_only_bare_verb(s, i) else -3.0
     if before & (f.NAME | f.SUBJ | f.QUOTED) or s.words[k - 1 : k + 1] == ["the", "us"]:
         return 2.0
-    if before & f.BASE and not before & f.RARELY_VERB and not _is_surely(s, i):
+    if before & f.BASE and not before & f.RARELY_VERB and not _has_object(s, i):
         if not before & f.NOUN:
             return -3.0
         if before & f.USUALLY_VERB and not (s.tags[k - 1] & f.DET or s.words[k - 1].endswith("'s")):
             return -1.0
     if before & f.NOUN:
         return 1.2
-    if before & f.ADJ or (before & f.PART and not _is_pure(s, i)):
+    if before & f.ADJ or (before & f.PART and not _is_only_bare_verb(s, i)):
         return -2.0
     return 0.0
 
 
-def _odds_after_base(s: Sentence, i: int) -> float:
+def _score_after_base(s: Sentence, i: int) -> float:
     tag, word, letting = s.tag(i + 1), s.word(i + 1), s.words[i] in _LETTING
     if not word:
         return 1.0
-    if word == "be" or (not letting and (word == "have" or (tag & f.BASE and _is_surely(s, i + 1)))):
+    if word == "be" or (not letting and (word == "have" or (tag & f.BASE and _has_object(s, i + 1)))):
         return -3.0
     if tag & f.BASE and tag & f.USUALLY_VERB and not letting and s.words[i] != "be":
         return -1.5
@@ -217,7 +217,7 @@ def _odds_after_base(s: Sentence, i: int) -> float:
     return -3.0 if word == "of" else 0.5 if tag & (f.PREP | f.LOOSE | f.ING) else 0.0
 
 
-def _predicate_odds(s: Sentence, i: int, be: int) -> float | None:
+def _score_predicate(s: Sentence, i: int, be: int) -> float | None:
     tag, before = s.tags[i], s.tags[i - 1]
     if s.words[i - 1] in _DAYS or (s.words[i - 1] in _NUMERALS and tag & (_VERBAL | f.DET | f.ADJ)):
         before = f.NOUN
@@ -237,7 +237,7 @@ def _predicate_odds(s: Sentence, i: int, be: int) -> float | None:
             return None  # "the last time | the river was frozen", "half | the price"
         if s.words[i - 1] == "times" and s.tags[i - 2] & (f.NUMBER | f.QUANT):
             return None  # "4 times | the size"
-    odds = _kind_odds(s, i, tag, last=i + 1 == len(s.words))
+    odds = _score_kind(s, i, tag, last=i + 1 == len(s.words))
     if before & f.ING and s.tag(i - 2) & (f.PREP | f.SUB) and i - 2 > be:
         return None  # "without requiring | the consent"
     adjective = _is_adjective(s, i - 1) and (not s.tags[i - 1] & f.NOUN or not s.tags[i - 1] & f.ADJ)
@@ -254,7 +254,7 @@ def _is_adjective(s: Sentence, i: int) -> bool:
     return bool(tag & f.ADJ) or bool(tag & f.USUALLY_ADJ and len(s.words[i]) > 6 and s.words[i].endswith(_ADJECTIVES))
 
 
-def _kind_odds(s: Sentence, i: int, tag: int, *, last: bool) -> float | None:
+def _score_kind(s: Sentence, i: int, tag: int, *, last: bool) -> float | None:
     after = s.tag(i + 1)
     closes = last or bool(after & (f.PREP | f.SUB | f.LOOSE | f.TO | f.COORD | f.ADV | f.REL))
     if s.words[i] in _NUMERALS:

@@ -9,7 +9,13 @@ import math
 
 from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.closed import words
-from contrapose.tasks.language.context import after_adverbs, before_adverbs, is_complement, is_finite_aux, is_let
+from contrapose.tasks.language.context import (
+    index_after_adverbs,
+    index_before_adverbs,
+    is_bare_verb_after_object,
+    is_complement,
+    is_finite_aux,
+)
 from contrapose.tasks.language.inflection import RATHER_PAST, is_plural_phrase
 from contrapose.tasks.language.sentence import Sentence
 from contrapose.tasks.language.vocabulary import ends_as_adverb
@@ -32,34 +38,34 @@ INTRANSITIVE = words("""
 """Past forms of verbs that have no object, and so no passive."""
 
 
-def relative_odds(s: Sentence, i: int) -> float:
+def score_relative_verb(s: Sentence, i: int) -> float:
     """Log-odds that word `i`, right behind "who", "which" or "that", is the verb of that relative clause."""
     tag = s.tags[i]
     if tag & f.AUX:
-        return _auxiliary_odds(s, i)
-    return min(_form_odds(s.words[i], tag), 1.0) + odds_by_word_after(s, i) + 2.5
+        return _score_auxiliary(s, i)
+    return min(_score_form(s.words[i], tag), 1.0) + score_word_after(s, i) + 2.5
 
 
-def finite_odds(s: Sentence, i: int, start: int) -> float:
+def score_finite_verb(s: Sentence, i: int, start: int) -> float:
     """Log-odds that word `i` is a finite verb of the clause from `start`, without `agreement`; NEVER if impossible."""
     tag = s.tags[i]
     if tag & f.AUX:
-        return _auxiliary_odds(s, i)
-    odds = odds_by_word_before(s, i, start) - (
+        return _score_auxiliary(s, i)
+    odds = score_word_before(s, i, start) - (
         3.0 if s.words[i] == "like" and len(s.words) > (SHORT if s.closed else 4) else 0.0
     )
-    if tag & f.BASE and not tag & _THIRD_OR_PAST and i > start and is_let(s, i):
+    if tag & f.BASE and not tag & _THIRD_OR_PAST and i > start and is_bare_verb_after_object(s, i):
         odds -= 4.0
     plain = s.closed and i + 1 == len(s.words) <= SHORT
     noun = tag & f.USUALLY_NOUN and not plain and i > start and not s.tag(i - 1) & (f.SUBJ | f.REL)
     if noun and not s.tag(i + 1) & _OBJECT_OR_NAME and not agrees_as_verb(s, i):
         odds -= 1.0
-    return odds if odds == NEVER else _form_odds(s.words[i], tag) + odds + odds_by_word_after(s, i)
+    return odds if odds == NEVER else _score_form(s.words[i], tag) + odds + score_word_after(s, i)
 
 
 def agrees_as_verb(s: Sentence, i: int) -> bool:
     """Return whether a plural noun stands before a bare form, as it hardly does before a noun: "cranes rest"."""
-    before = s.tags[before_adverbs(s, i)]
+    before = s.tags[index_before_adverbs(s, i)]
     bare = s.tags[i] & (f.BASE | f.RARELY_VERB) == f.BASE and s.words[i] not in RATHER_PAST
     if before & f.THIRD and s.tag(i - 2) & (f.NAME | f.SINGULAR) and not s.closed:
         # "NASA schedules launch date"
@@ -69,14 +75,14 @@ def agrees_as_verb(s: Sentence, i: int) -> bool:
     return bool(bare and before & f.PLURAL) and not before & (f.SINGULAR | f.CLOSED | f.USUALLY_VERB)
 
 
-def agreement(s: Sentence, i: int, start: int) -> float:
+def score_agreement(s: Sentence, i: int, start: int) -> float:
     """Log-odds for word `i` agreeing in number with the subject that starts at `start`; the best of its forms."""
     tag = s.tags[i]
     if not tag & _INFLECTED:
         return 0.0  # of auxiliaries there are few, and a past form agrees with all
     if s.tags[start] & FRONTED:
         start = max((k + 1 for k in range(start, i) if s.words[k] == ","), default=start)
-    plural = is_plural_phrase(s, start, before_adverbs(s, i, start))
+    plural = is_plural_phrase(s, start, index_before_adverbs(s, i, start))
     odds = 0.0 if tag & f.PAST else NEVER
     if tag & f.THIRD:
         third = 0.0 if plural is None else -3.0 if plural else 1.5
@@ -89,14 +95,14 @@ def agreement(s: Sentence, i: int, start: int) -> float:
     return odds
 
 
-def _auxiliary_odds(s: Sentence, i: int) -> float:
+def _score_auxiliary(s: Sentence, i: int) -> float:
     if not is_finite_aux(s, i):
         return NEVER
-    k = before_adverbs(s, i)
+    k = index_before_adverbs(s, i)
     return 1.0 if s.tag(k) & _FINITE_AUX and is_finite_aux(s, k) else SURE
 
 
-def _form_odds(word: str, tag: int) -> float:
+def _score_form(word: str, tag: int) -> float:
     """Return the log-odds of the word alone."""
     if tag & f.RARELY_VERB or ("-" in word and tag & f.PART):
         return -2.5
@@ -142,7 +148,7 @@ _TAKES_TO = words("""
 _NO_OBJECT = f.PREP | f.LOOSE | f.BREAK | f.COORD | f.ADV | f.TO | f.SUB
 
 
-def odds_by_word_after(s: Sentence, i: int) -> float:
+def score_word_after(s: Sentence, i: int) -> float:
     """Log-odds by the word after candidate `i`."""
     form, k = s.tags[i], i + 1
     participle = form & f.PART and not form & f.BASE
@@ -161,7 +167,7 @@ def odds_by_word_after(s: Sentence, i: int) -> float:
     if tag & f.NUMBER and form & _THIRD_OR_PAST and not form & f.RARELY_VERB:
         return 1.5
     if not tag & _SET:
-        return _odds_before_open(s, i, k)
+        return _score_before_open(s, i, k)
     if tag & f.TO and s.words[i] in _TAKES_TO:
         return 2.5
     if needs_object and tag & _NO_OBJECT and s.words[k] not in PARTICLES and "that" not in s.words[k:]:
@@ -187,10 +193,10 @@ def odds_by_word_after(s: Sentence, i: int) -> float:
         return -0.3 if participle else 0.8
     if tag & _PHRASE:
         return -0.2 if participle else 0.2
-    return 0.7 if tag & f.NAME else _odds_before_open(s, i, k)
+    return 0.7 if tag & f.NAME else _score_before_open(s, i, k)
 
 
-def _odds_before_open(s: Sentence, i: int, k: int) -> float:
+def _score_before_open(s: Sentence, i: int, k: int) -> float:
     tag, form = s.tags[k], s.tags[i]
     if tag & f.ADV or s.words[k].endswith("ly"):
         return 0.6
@@ -226,11 +232,11 @@ _AWAY = words("out up off down away over back along around through left right")
 PARTICLES = words("out up off down away over back along around through")
 
 
-def odds_by_word_before(s: Sentence, i: int, start: int) -> float:
+def score_word_before(s: Sentence, i: int, start: int) -> float:
     """Log-odds by the word before candidate `i`, adverbs left out; NEVER when it rules a finite verb out."""
-    k, form = before_adverbs(s, i, start), s.tags[i]
+    k, form = index_before_adverbs(s, i, start), s.tags[i]
     if k < start:
-        return _odds_as_order(s, i)
+        return _score_order(s, i)
     word, tag = s.words[k], s.tags[k]
     if tag & f.CLOSED:
         if word in _NOMINATIVE:
@@ -263,15 +269,15 @@ def odds_by_word_before(s: Sentence, i: int, start: int) -> float:
             # A noun where a noun stands before, unless the form is a verb alone.
             noun_before = s.tag(k - 1) & f.NOUN and not s.tag(k - 1) & f.CLOSED
             return 0.5 if k != i - 1 else -2.0 if form & f.NOUN and noun_before else 0.0
-        return _odds_behind_comma(s, i, k, start) if tag & f.BREAK else _odds_behind_open(s, i, k, start)
+        return _score_behind_comma(s, i, k, start) if tag & f.BREAK else _score_behind_open(s, i, k, start)
     if word in _HELPING:
         return NEVER
     if word in _HEADLESS and form & _BASE_OR_PAST and (k == start or bool(s.tags[k - 1] & _JOINED)):
         return -0.5
-    return -6.0 if word.endswith(("'s", "s'")) else _odds_behind_open(s, i, k, start)
+    return -6.0 if word.endswith(("'s", "s'")) else _score_behind_open(s, i, k, start)
 
 
-def _odds_behind_open(s: Sentence, i: int, k: int, start: int) -> float:
+def _score_behind_open(s: Sentence, i: int, k: int, start: int) -> float:
     word, tag, form = s.words[k], s.tags[k], s.tags[i]
     if tag & f.QUOTED:
         return 1.0
@@ -299,12 +305,12 @@ def _odds_behind_open(s: Sentence, i: int, k: int, start: int) -> float:
     return -0.5 if not tag & f.ADJ else -2.5 if form & _NOMINAL else -1.0
 
 
-def _odds_as_order(s: Sentence, i: int) -> float:
+def _score_order(s: Sentence, i: int) -> float:
     """A verb without a subject: an order, or nothing."""
     form, after = s.tags[i], s.tag(i + 1)
     if not form & f.BASE:
         return -6.0
-    k = after_adverbs(s, i)
+    k = index_after_adverbs(s, i)
     said = s.tag(k) & (_THIRD_OR_PAST | f.NOUN)
     if said & _THIRD_OR_PAST and (not said & f.NOUN or k > i + 1 or s.tag(k + 1) & (f.DET | f.OBJ)):
         return -4.0  # "Google dubbed …", "Rob also compared …"
@@ -320,10 +326,10 @@ def _odds_as_order(s: Sentence, i: int) -> float:
     return polite + (0.3 if after & _PHRASE_BEFORE else -0.7)
 
 
-def _odds_behind_comma(s: Sentence, i: int, k: int, start: int) -> float:
+def _score_behind_comma(s: Sentence, i: int, k: int, start: int) -> float:
     """Behind an appositive a verb is likely; a participle that another comma closes off is none."""
     if s.tags[i] & f.BASE and s.tags[start] & _FRONTED:
-        return _odds_as_order(s, i) + 0.5  # "If it rains, stay inside."
+        return _score_order(s, i) + 0.5  # "If it rains, stay inside."
     names = s.tag(i + 1) & (f.NOUN | f.NAME) and not s.tag(i + 1) & f.CLOSED
     if s.tags[i] & f.EMBED and names and "," not in s.words[start:k]:
         return -3.0  # "…, says police chief"

@@ -27,10 +27,10 @@ _CLOSERS = {'"': '"', "“": "”", "«": "»", "(": ")", "[": "]"} | _SINGLE
 _APOSTROPHES = ("'", "\u2019")
 _LONGEST_TAIL = 40
 
-__all__ = ["Sentence", "UnreadableError", "flags_of", "last_sentence", "read", "sentence_starts"]
+__all__ = ["Sentence", "UnreadableError", "find_last_sentence", "flags_of", "read_sentence", "yield_sentence_starts"]
 
 
-def read(text: str) -> Sentence:
+def read_sentence(text: str) -> Sentence:
     """Read the last sentence, or raise UnreadableError: `empty`, `no_word`, `unbalanced_quotes`, `options_in_text`."""
     end = len(text.rstrip())
     line = text.rfind("\n", 0, end) + 1
@@ -40,7 +40,7 @@ def read(text: str) -> Sentence:
     if line and _ANSWER_LABEL.match(last):
         # An empty last line "Answer:" is left out.
         end = len(text[:line].rstrip()) or end
-    begin = last_sentence(text, end)
+    begin = find_last_sentence(text, end)
     wrapped = _WRAPPED.match(text, begin, end) if text[begin : begin + 1] == "(" else None
     begin, end = wrapped.span(1) if wrapped else (begin, end)
     tail = text[max(begin, end - _LONGEST_TAIL) : end].rstrip("\"'”\u2019)]*_")
@@ -57,13 +57,13 @@ def read(text: str) -> Sentence:
     return sentence
 
 
-def last_sentence(text: str, end: int) -> int:
+def find_last_sentence(text: str, end: int) -> int:
     """Offset where the last sentence before `end` starts."""
-    *_, begin = sentence_starts(text, end)
+    *_, begin = yield_sentence_starts(text, end)
     return begin if begin < end else 0
 
 
-def sentence_starts(text: str, end: int) -> Iterator[int]:
+def yield_sentence_starts(text: str, end: int) -> Iterator[int]:
     """Yield the offset of each sentence before `end`, 0 first; abbreviations and initials end no sentence."""
     begin = 0
     yield begin

@@ -8,15 +8,15 @@ from typing import NamedTuple
 
 from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.closed import words
-from contrapose.tasks.language.context import after_adverbs, before_adverbs, is_finite_aux, takes_complement
+from contrapose.tasks.language.context import index_after_adverbs, index_before_adverbs, is_finite_aux, takes_complement
 from contrapose.tasks.language.odds import (
     FRONTED,
     NEVER,
     PARTICLES,
     SURE,
-    agreement,
-    finite_odds,
-    relative_odds,
+    score_agreement,
+    score_finite_verb,
+    score_relative_verb,
 )
 from contrapose.tasks.language.sentence import Sentence
 
@@ -68,10 +68,10 @@ def _may_open(s: Sentence, i: int) -> bool:
     tag, before = s.tags[i], s.tag(i - 1)
     if tag & NOMINAL:
         return bool(before & _BEFORE_CONTACT)
-    return bool(tag & f.NOUN and not tag & f.CLOSED) and _reports(s, i - 1)
+    return bool(tag & f.NOUN and not tag & f.CLOSED) and _is_reporting_verb(s, i - 1)
 
 
-def _reports(s: Sentence, i: int) -> bool:
+def _is_reporting_verb(s: Sentence, i: int) -> bool:
     """Return whether a clause without a conjunction may follow: "declares | country is at war"."""
     return bool(s.tag(i) & f.EMBED and not s.tag(i) & f.USUALLY_NOUN) and not takes_complement(s, i)
 
@@ -81,7 +81,7 @@ def _read(s: Sentence, i: int, start: int, tag: int, states: States) -> States:
     opener = read_opener(s, i, start) if tag & _LINKING or _may_open(s, i) else None
     if opener is None and not tag & VERBAL:
         return states
-    lost = _unread_verb_odds(s, i) if i + 1 == len(s.tags) else 0.0
+    lost = _score_unread_verb(s, i) if i + 1 == len(s.tags) else 0.0
     reached: States = {} if opener is not None and opener.passes == NO else dict(states)
     if lost:
         reached = {state: odds - lost * (state[0] < 0) for state, odds in reached.items()}
@@ -117,15 +117,15 @@ def _keep_best(reached: States, state: State, odds: float) -> None:
 def _read_verb(s: Sentence, i: int, start: int, states: States, reached: States) -> None:
     """Add the states to which `states` lead if word `i` is a finite verb."""
     begins = {state[2][-1] for state in states if state[2]}
-    inner_gains = {begin: inner_odds(s, i, begin) for begin in begins}
-    finite = finite_odds(s, i, start) if any(not state[2] for state in states) else NEVER
+    inner_gains = {begin: score_inner_verb(s, i, begin) for begin in begins}
+    finite = score_finite_verb(s, i, start) if any(not state[2] for state in states) else NEVER
     first = NEVER
     if finite != NEVER and any(state[0] < 0 and not state[2] for state in states):
-        first = main_odds(s, i, start, finite)
+        first = score_main_verb(s, i, start, finite)
         free = s.tags[start] & FRONTED and "," not in s.words[start:i]
         if s.tags[i] & f.CLITIC and i > start and s.tags[i - 1] & f.NOUN and not free:
             first -= 6.0  # "the people | I've met"
-    k = before_adverbs(s, i)
+    k = index_before_adverbs(s, i)
     joins = s.tag(k) & f.COORD and (k >= start or s.tags[i] & f.EMBED)  # after "So" or "And", only "let", "think" …
     for state, odds in states.items():
         main, others, waiting, inner, joint = state
@@ -139,19 +139,19 @@ def _read_verb(s: Sentence, i: int, start: int, states: States, reached: States)
         elif finite == NEVER:
             continue
         elif main < 0:
-            gain = first + (relative_object_odds(s, i) if inner else 0.0)
+            gain = first + (score_relative_object(s, i) if inner else 0.0)
             if joins or (behind_and and s.tags[start] & FRONTED):
                 gain -= 4.0  # "If it rains and the road is wet, …": no main clause starts with "and"
             _keep_best(reached, (i, others, waiting, False, -1), odds + gain)
             if s.tags[i] & f.EMBED:
                 _keep_best(reached, (i, others, (i + 1,), False, -1), odds + (gain - 1.0))
             if behind_and:
-                gain = finite + joined_odds(s, i, joint, -1) - 0.5
+                gain = finite + score_joined_verb(s, i, joint, -1) - 0.5
                 _keep_best(reached, (-1, others, waiting, inner, -1), odds + gain)
         elif joint == -1:
             _keep_best(reached, state, odds + (finite + _UNLICENSED))
         else:
-            gain = finite + joined_odds(s, i, joint, main) + (0.5 if others else -0.5)
+            gain = finite + score_joined_verb(s, i, joint, main) + (0.5 if others else -0.5)
             if inner:
                 _keep_best(reached, (main, others, waiting, inner, -1), odds + gain)
                 gain -= 1.0
@@ -163,7 +163,7 @@ UNFINISHED = f.PREP | f.DET | f.TO | f.AUX
 _SUBJECT = f.NOUN | f.SUBJ | f.NAME | f.QUANT | f.ING | f.QUOTED | f.WH | f.NUMBER
 
 
-def main_odds(s: Sentence, i: int, start: int, odds: float) -> float:
+def score_main_verb(s: Sentence, i: int, start: int, odds: float) -> float:
     """Log-odds that a candidate with `odds` is the verb of the main clause that starts at `start`."""
     tag, commas = s.tags[i], s.words[start:i].count(",")
     # Lost where no word before could be a subject, and the verb is no order either.
@@ -177,45 +177,45 @@ def main_odds(s: Sentence, i: int, start: int, odds: float) -> float:
     aside = -2.5 if behind and commas == 1 and "," in s.words[i:] else 0.0
     if tag & f.EMBED and s.word(i - 2) == "," == s.word(i + 1):
         aside = -8.0  # "The film, I think, starts at eight."
-    return odds + agreement(s, i, start) + aside + subject
+    return odds + score_agreement(s, i, start) + aside + subject
 
 
-def inner_odds(s: Sentence, i: int, begin: int) -> float:
+def score_inner_verb(s: Sentence, i: int, begin: int) -> float:
     """Log-odds that word `i` is the verb of the inner clause that began at `begin`."""
-    if after_adverbs(s, begin - 1) == i:
-        return relative_odds(s, i) if s.tag(begin - 1) & f.REL else finite_odds(s, i, begin) - 4.0
-    odds = finite_odds(s, i, begin)
-    return odds if odds == NEVER else odds + agreement(s, i, begin)
+    if index_after_adverbs(s, begin - 1) == i:
+        return score_relative_verb(s, i) if s.tag(begin - 1) & f.REL else score_finite_verb(s, i, begin) - 4.0
+    odds = score_finite_verb(s, i, begin)
+    return odds if odds == NEVER else odds + score_agreement(s, i, begin)
 
 
-def relative_object_odds(s: Sentence, i: int) -> float:
+def score_relative_object(s: Sentence, i: int) -> float:
     """Log-odds lost behind a relative clause: "makes leaves green is …", not "The train that stops leaves"."""
-    k = before_adverbs(s, i)
-    if s.tags[i] & f.AUX or not s.tag(before_adverbs(s, k)) & f.REL:
+    k = index_before_adverbs(s, i)
+    if s.tags[i] & f.AUX or not s.tag(index_before_adverbs(s, k)) & f.REL:
         return 0.0
     completed = s.tag(i + 1) & f.ADJ and s.tag(i + 2) & VERBAL
     return -5.0 if completed or takes_complement(s, k) else -1.0
 
 
-def joined_odds(s: Sentence, i: int, joint: int, main: int) -> float:
+def score_joined_verb(s: Sentence, i: int, joint: int, main: int) -> float:
     """Log-odds that a verb behind a comma or "and" belongs to a further clause or predicate."""
-    shared = after_adverbs(s, joint) == i
+    shared = index_after_adverbs(s, joint) == i
     if s.words[i - 1] == "please":
         return -3.0
     if shared and s.tag(main) & (f.BE | f.HAVE) and s.tags[i] & f.PART:
         return -5.0  # "was heated and weighed"
     comma = -2.0 if s.words[joint] == "," and not shared else 0.0
-    return comma if shared else comma + agreement(s, i, joint + 1)
+    return comma if shared else comma + score_agreement(s, i, joint + 1)
 
 
-def _unread_verb_odds(s: Sentence, i: int) -> float:
+def _score_unread_verb(s: Sentence, i: int) -> float:
     """Log-odds lost by not reading the last word as a verb where no participle would stand: "The story cried."."""
     past = s.tags[i] & f.PAST and not s.tags[i] & (f.BASE | f.ADJ)
     before = s.tag(i - 1)
     return 2.0 if s.closed and past and before & f.NOUN else 0.0
 
 
-def ending_odds(s: Sentence, *, has_verb: bool, waiting: int = 0, inner: bool = False) -> float:
+def score_ending(s: Sentence, *, has_verb: bool, waiting: int = 0, inner: bool = False) -> float:
     """Log-odds of a sentence that ends with its main verb found or not, and `waiting` clauses still without one."""
     complete = s.closed or s.tags[-1] & UNFINISHED  # nothing that ends in "is" or "the" is a title
     missing = (-5.0 if complete else -1.5) * waiting
@@ -235,7 +235,7 @@ _AS_BEFORE = words("soon long far much just best well")
 _TO_INFINITIVE = words("how what where when whether who which")
 
 
-class Link(NamedTuple):
+class OpenerOdds(NamedTuple):
     """Log-odds of the two readings of a word that may open a clause."""
 
     opens: float
@@ -243,40 +243,40 @@ class Link(NamedTuple):
     """It does not; `NO` when it must."""
 
 
-def read_opener(s: Sentence, i: int, start: int) -> Link | None:
+def read_opener(s: Sentence, i: int, start: int) -> OpenerOdds | None:
     """Return the readings of word `i` as an opener; None if it is none."""
     tag, word, before, after = s.tags[i], s.words[i], s.tag(i - 1), s.tag(i + 1)
     if word == "that" and tag & f.OPENER:
         # It opens a clause, or points at something: "that book", "That is good".
         if after & f.BREAK:
-            return Link(-4.0, 0.0)
+            return OpenerOdds(-4.0, 0.0)
         if i == start or before & (f.PREP | f.TO) or s.word(i - 1) in ("than", "as", "like"):
-            return Link(0.0, -2.0 if after & f.NP_START else 1.0)
+            return OpenerOdds(0.0, -2.0 if after & f.NP_START else 1.0)
         if before & f.NOUN and not before & f.VERB:
-            return Link(0.0, -4.0)
-        return Link(0.0, 0.0 if before & (f.BREAK | f.COORD) and is_finite_aux(s, i + 1) else -1.5)
+            return OpenerOdds(0.0, -4.0)
+        return OpenerOdds(0.0, 0.0 if before & (f.BREAK | f.COORD) and is_finite_aux(s, i + 1) else -1.5)
     if tag & f.OPENER:
         if word in _TO_INFINITIVE and s.word(i + 1) == "to":
             return None
         if word in ("what", "which", "whose") and before & f.PREP and not after & (f.NP_START | f.AUX):
-            return Link(0.0, 0.0)
+            return OpenerOdds(0.0, 0.0)
         if tag & f.SUB and after & (f.ING | f.PART | f.ADJ | f.PREP | f.BREAK):
-            return Link(-0.5, 0.0)  # "while driving", "if possible"
-        return Link(0.0, NO)
+            return OpenerOdds(-0.5, 0.0)  # "while driving", "if possible"
+        return OpenerOdds(0.0, NO)
     if tag & f.LOOSE and (not tag & f.FINITE or word == "like"):
-        return Link(_loose_odds(s, i, start), -1.0 if i == start else 0.0)
+        return OpenerOdds(_score_loose_opener(s, i, start), -1.0 if i == start else 0.0)
     if not tag & NOMINAL:
-        return Link(-1.0, 0.0) if i > start and not tag & f.CLOSED and _reports(s, i - 1) else None
+        return OpenerOdds(-1.0, 0.0) if i > start and not tag & f.CLOSED and _is_reporting_verb(s, i - 1) else None
     if (not tag & f.AUX or tag & f.CLITIC) and i > start and _follows_noun(s, i):
         odds = -0.7 if tag & f.SUBJ and not tag & f.DET else -1.8
         determined = (s.tag(i - 2) | (s.tag(i - 3) if s.tag(i - 2) & f.ADJ else 0)) & (f.DET | f.QUANT)
         if s.words[i - 1] in _TIMES or (tag & f.NAME and not determined):
             odds -= 2.0  # "Later that day | he left.", "the striker | Anna Hill"
-        return Link(odds, 0.0)
+        return OpenerOdds(odds, 0.0)
     return None
 
 
-def _loose_odds(s: Sentence, i: int, start: int) -> float:
+def _score_loose_opener(s: Sentence, i: int, start: int) -> float:
     """Log-odds that "after", "as", "than" … opens a clause rather than a phrase."""
     after = s.tag(i + 1)
     if after & f.SUBJ and not after & f.DET and i > start:

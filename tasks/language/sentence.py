@@ -70,7 +70,7 @@ class Edit(NamedTuple):
     new: str
 
 
-def apply(text: str, edits: Sequence[Edit]) -> str:
+def apply_edits(text: str, edits: Sequence[Edit]) -> str:
     """The text with non-overlapping edits made; every other character stays. What is put in stands before a word."""
     for edit in sorted(edits, key=lambda edit: edit[:2], reverse=True):
         text = text[: edit.start] + edit.new + text[edit.end :]

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from contrapose.tasks.language import flags as f
-from contrapose.tasks.language.closed import ACRONYMS, OPEN_NOMINALS, OPEN_TOO, table, words
+from contrapose.tasks.language.closed import ACRONYMS, OPEN_NOMINALS, OPEN_TOO, build_closed_classes, words
 
 _FORMS = {"verb": (f.PAST, f.PART, f.ING, f.THIRD), "noun": (f.PLURAL,), "adj": (f.ADJ, f.ADJ)}
 _BASES = {"verb": f.BASE, "noun": f.SINGULAR, "adj": f.ADJ, "adv": f.ADV}
@@ -92,7 +92,7 @@ def vocabulary() -> Vocabulary:
             if form:
                 first = form.split("/")[0].lower()
                 known.flags[first] = known.flags.get(first, 0) | flag
-    with (_package_folder("textblob") / "en" / "en-lexicon.txt").open(encoding="utf-8") as lines:
+    with (_find_package_folder("textblob") / "en" / "en-lexicon.txt").open(encoding="utf-8") as lines:
         for columns in map(str.split, lines):  # word and most frequent Penn Treebank tag; other lines are comments
             if len(columns) == 2 and columns[0] in known.flags:
                 known.flags[columns[0]] |= _USUALLY.get(columns[1][:2], 0) | _NUMBERS.get(columns[1], 0)
@@ -139,7 +139,7 @@ def _add_verb(known: Vocabulary, base: str, spelled: list[str]) -> None:
 
 def _read_forms() -> Iterator[tuple[str, str, list[str]]]:
     """Yield word, class and inflected forms, from LemmInflect's table and its corrections of participles."""
-    folder = _package_folder("lemminflect") / "resources"
+    folder = _find_package_folder("lemminflect") / "resources"
     with (folder / "infl_overrides.csv").open(encoding="utf-8") as lines:
         fixes = {row[0]: row[2] for row in csv.reader(lines) if row[1:2] == ["VBN"]}  # run → run
     with gzip.open(folder / "infl_lu.csv.gz", "rt", encoding="utf-8") as lines:
@@ -149,7 +149,7 @@ def _read_forms() -> Iterator[tuple[str, str, list[str]]]:
             yield word.lower(), kind, forms
 
 
-def _package_folder(name: str) -> Path:
+def _find_package_folder(name: str) -> Path:
     """The folder of an installed package, found without importing it."""
     spec = find_spec(name)
     if spec is None or spec.origin is None:
@@ -158,7 +158,7 @@ def _package_folder(name: str) -> Path:
 
 
 def _guess_flags(word: str) -> int:
-    stem, _ = stem_of(word)
+    stem, _ = split_prefix(word)
     if stem:
         verb = vocabulary().flags[stem] & ~f.RARELY_VERB
         return verb | f.ADJ if "-" in word and verb & (f.PART | f.ING) else verb
@@ -175,7 +175,7 @@ def _guess_flags(word: str) -> int:
     return f.SINGULAR
 
 
-def stem_of(word: str) -> tuple[str, str]:
+def split_prefix(word: str) -> tuple[str, str]:
     """A known verb form behind a prefix or word ("overwinter"), and what stands before it; empty when there is none."""
     known = vocabulary().flags
     before, hyphen, last = word.rpartition("-")
@@ -235,7 +235,7 @@ def read_token(spelled: str) -> Token:
 
 def flags_of(word: str) -> int:
     """Return the flags of everything that a word in lower case can be."""
-    known = table().get(word)
+    known = build_closed_classes().get(word)
     if known is not None:
         nominal = look_up(word) & (f.NOUN | f.ADJ) if word in OPEN_NOMINALS else 0
         return known | (look_up(word) if word in OPEN_TOO else nominal)

@@ -10,7 +10,7 @@ from typing import Any
 from contrapose.tasks.core.records import Verdict
 from contrapose.tasks.language import closed
 from contrapose.tasks.language import flags as f
-from contrapose.tasks.language.replies.verdict_words import named_verdict
+from contrapose.tasks.language.replies.verdict_words import parse_verdict_word
 from contrapose.tasks.load.options import MARK, Options
 from contrapose.tasks.load.rows import Unfit, is_missing, parse_literal, quote, quote_all, require_label
 
@@ -25,7 +25,7 @@ UNKNOWN = ("-1", "?", "-1.0")
 YES, NO = ("yes", "true", "correct"), ("no", "false", "incorrect")
 
 
-def accepted_values(value: Any) -> list[Any]:
+def read_accepted_values(value: Any) -> list[Any]:
     """Return the single answers of a cell, a list or an object; [] where nothing is known. Raises Unfit."""
     value = parse_literal(value)
     if is_missing(value):
@@ -35,39 +35,41 @@ def accepted_values(value: Any) -> list[Any]:
         parts = [by_name[key] for key in KEYS if key in by_name]
         if not parts:
             raise Unfit(f"{quote(value)} is an object", expected="an answer, or a list of accepted ones")
-        return [single for part in parts for single in accepted_values(part)]
+        return [single for part in parts for single in read_accepted_values(part)]
     if isinstance(value, list | tuple):
-        return [single for part in value for single in accepted_values(part)]
+        return [single for part in value for single in read_accepted_values(part)]
     return [value]
 
 
-def open_answers(value: Any, question: str) -> tuple[str, ...]:
+def read_open_answers(value: Any, question: str) -> tuple[str, ...]:
     """Return the accepted answers to a question without options, without repetitions, or raise Unfit."""
     answers = []
-    for single in accepted_values(value):
-        truth = _truth_value(single)
+    for single in read_accepted_values(value):
+        truth = _parse_truth_value(single)
         if truth is None:
             said = require_label(single).strip()
             final = FINAL.search(said)
             answers.append(final[1] if final else said)
             continue
         asked, words = question.strip(), question.split(None, 1)
-        is_asked = asked.endswith("?") or bool(words and closed.table().get(words[0].lower(), 0) & f.AUX)
+        is_asked = asked.endswith("?") or bool(words and closed.build_closed_classes().get(words[0].lower(), 0) & f.AUX)
         is_statement = not is_asked or asked.lower().startswith("true or false")
         answers.append(str(truth) if is_statement else "yes" if truth else "no")
-    return _distinct_texts(answers)
+    return _drop_repeated_texts(answers)
 
 
-def chosen_options(value: Any, options: Options, *, first_index: int | None) -> tuple[str, ...]:
+def find_chosen_options(value: Any, options: Options, *, first_index: int | None) -> tuple[str, ...]:
     """Return the texts of the options that a cell means, by text, letter, label or index, or raise Unfit.
 
     An index counts from `first_index`, 0 or 1; None: numbers are no indexes.
     """
-    singles = [single for single in accepted_values(value) if str(single).strip() not in UNKNOWN]
-    return _distinct_texts(_chosen_option(single, options, first_index) for single in singles) or options.right
+    singles = [single for single in read_accepted_values(value) if str(single).strip() not in UNKNOWN]
+    return (
+        _drop_repeated_texts(_find_chosen_option(single, options, first_index) for single in singles) or options.right
+    )
 
 
-def index_of(value: Any) -> int | None:
+def parse_index(value: Any) -> int | None:
     """Return a whole number that is written as 2, "2" or 2.0; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
@@ -92,16 +94,16 @@ def is_letter(value: Any) -> bool:
     return match is not None and match[1].upper() in "ABCDEFGH"
 
 
-def _truth_value(value: Any) -> bool | None:
+def _parse_truth_value(value: Any) -> bool | None:
     """Return the truth value that an answer is or names."""
     if isinstance(value, bool):
         return value
     return {"true": True, "false": False}.get(value.strip().lower()) if isinstance(value, str) else None
 
 
-def _chosen_option(value: Any, options: Options, first_index: int | None) -> str:
+def _find_chosen_option(value: Any, options: Options, first_index: int | None) -> str:
     """Return the option that a single answer means; labels of the source count first, then indexes, texts, letters."""
-    said, index = _squeeze(require_label(value)), index_of(value)
+    said, index = _squeeze(require_label(value)), parse_index(value)
     place = _find_place(said, options.labels) if options.labelled else None
     if place is None and index is not None and first_index is not None:
         place = index - first_index
@@ -110,16 +112,16 @@ def _chosen_option(value: Any, options: Options, first_index: int | None) -> str
         place = _find_place(said, options.texts)
     if place is None:
         place = _find_place(said.casefold(), folded)
-    if place is None and (truth := _truth_value(said)) is not None:
+    if place is None and (truth := _parse_truth_value(said)) is not None:
         place = next((number for number, text in enumerate(folded) if text in (YES if truth else NO)), None)
     if place is None:
-        place = _place_of_letter(said, options)
+        place = _find_place_of_letter(said, options)
     if place is None or not 0 <= place < len(options.texts):
         raise Unfit(f"{quote(value)} is none of the options", expected=f"one of {quote_all(options.texts, most=4)}")
     return options.texts[place]
 
 
-def _place_of_letter(said: str, options: Options) -> int | None:
+def _find_place_of_letter(said: str, options: Options) -> int | None:
     """Return the place of the letter that an answer is, or begins with when the option's own text follows."""
     labels = [name.casefold() for name in options.labels]
     if alone := LETTER.fullmatch(said):
@@ -142,7 +144,7 @@ def _squeeze(text: str) -> str:
     return " ".join(text.split())
 
 
-def _distinct_texts(answers: Iterable[str]) -> tuple[str, ...]:
+def _drop_repeated_texts(answers: Iterable[str]) -> tuple[str, ...]:
     """Return answers without empty and repeated ones."""
     return tuple(dict.fromkeys(answer for answer in answers if answer))
 
@@ -167,7 +169,7 @@ def read_preference(value: Any, *, first_index: int | None = None) -> Verdict | 
         return "first" if number == 0 else "second"
     if number is not None and first_index != 0 and (1 <= number <= 2 or number == 0):
         return "tie" if number in (0, 1.5) else "first" if number < 1.5 else "second"
-    verdict = None if number is not None else named_verdict(str(value))
+    verdict = None if number is not None else parse_verdict_word(str(value))
     if verdict is not None:
         return verdict
     raise Unfit(f"{quote(value)} does not say which answer is better", expected="A, B or tie, or 1, 2 or 0")

@@ -11,34 +11,34 @@ from typing import Any, TypeVar
 from contrapose.tasks.config.data_settings import TurnChoice
 from contrapose.tasks.core.records import AnswerPair, ItemSample, RelatedTexts, Sample, SummaryPair, TextSample, Verdict
 from contrapose.tasks.core.tool_calls import calls_to_json, read_calls
-from contrapose.tasks.load.answers import chosen_options, open_answers, read_preference
+from contrapose.tasks.load.answers import find_chosen_options, read_open_answers, read_preference
 from contrapose.tasks.load.conversations import (
     AskedChat,
     LastQuestion,
     Turn,
-    first_of_turns,
+    find_last_question,
+    find_last_turn,
+    format_turns,
     is_conversation,
     is_message_list,
-    last_place,
-    question_of,
+    parse_turns,
     read_chat,
     read_tools,
-    transcript,
-    turns_of,
+    take_first_turn,
 )
-from contrapose.tasks.load.description import TableDescription, required_fields
-from contrapose.tasks.load.options import options_within, read_items, read_options, read_place
+from contrapose.tasks.load.description import TableDescription, list_required_fields
+from contrapose.tasks.load.options import read_items, read_options, read_place, split_off_options
 from contrapose.tasks.load.rows import (
     Omission,
     Problem,
     Row,
     Unfit,
+    find_value,
     is_missing,
-    lookup,
-    optional_label,
     parse_literal,
     quote,
     quote_all,
+    read_optional_label,
     require_label,
     require_text,
 )
@@ -50,7 +50,7 @@ PASSAGES = ("contexts", "text", "passages", "paragraphs", "content")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Builder:
+class SampleBuilder:
     """Makes the samples of one source."""
 
     description: TableDescription
@@ -89,8 +89,10 @@ class Builder:
         has_own = own is not None and self.description.reshapes and "id" not in self.description.fields
         several = f".{part}" if part and not has_own else ""
         # Rows with one context belong together where no column says which do.
-        slice_of = self._read_cell("slice", self.slice_by, lookup(row.values, self.slice_by or ""), optional_label)
-        cluster = self._read_optional(values, "cluster", optional_label)
+        slice_of = self._read_cell(
+            "slice", self.slice_by, find_value(row.values, self.slice_by or ""), read_optional_label
+        )
+        cluster = self._read_optional(values, "cluster", read_optional_label)
         context = values.get("context")
         if cluster is None and not is_missing(context) and kind is not AnswerPair:
             cluster = f"context-{hashlib.sha256(repr(context).encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
@@ -100,7 +102,9 @@ class Builder:
             "cluster": cluster,
         }
         if kind is SummaryPair:
-            return SummaryPair(**names, **{name: self._read_required(values, name) for name in required_fields(kind)})
+            return SummaryPair(
+                **names, **{name: self._read_required(values, name) for name in list_required_fields(kind)}
+            )
         if kind is AnswerPair:
             return self._build_pair(values, names)
         names |= self._question_fields(values)
@@ -121,21 +125,21 @@ class Builder:
         if chat is not None:
             said = chat.text
         elif is_conversation(cell):
-            asked = self._read_optional(values, "text", lambda value: question_of(turns_of(value)))
+            asked = self._read_optional(values, "text", lambda value: find_last_question(parse_turns(value)))
             said = asked.text if asked else None
         else:
-            said = self._read_required(values, "text", lambda value: require_text(first_of_turns(value) or value))
+            said = self._read_required(values, "text", lambda value: require_text(take_first_turn(value) or value))
         passage = self._read_optional(values, "context", _read_passage)
         options = self._read_optional(values, "options", read_options)
         if self.description.has_options_in_text:
-            said, options = options_within(said or "")
+            said, options = split_off_options(said or "")
         answer = values.get("answer", chat.answer if chat else asked and asked.answer)
 
         def read_answers(value: Any) -> tuple[str, ...]:
             if options is None:
                 calls = read_calls(value) if chat and chat.chat.tools else []
-                return (calls_to_json(calls),) if calls else open_answers(value, said or "")
-            return chosen_options(value, options, first_index=self.description.first_index)
+                return (calls_to_json(calls),) if calls else read_open_answers(value, said or "")
+            return find_chosen_options(value, options, first_index=self.description.first_index)
 
         answers: tuple[str, ...] | None = ()
         if self.uses_answers and not (is_missing(answer) and options is None):
@@ -158,7 +162,7 @@ class Builder:
         system = self._read_optional(values, "system", require_text) if "system" in extras else None
 
         def read(value: Any) -> AskedChat | None:
-            turns = turns_of(value) if is_message_list(value) else [Turn("user", require_text(value))]
+            turns = parse_turns(value) if is_message_list(value) else [Turn("user", require_text(value))]
             return read_chat(turns, turn=self.turn, tools=tools or (), system=system)
 
         return self._read_optional(values, "text", read)
@@ -170,8 +174,8 @@ class Builder:
 
         def read_answers(value: Any) -> tuple[str, ...]:
             if own is None:
-                return open_answers(value, str(values.get("after") or values.get("text")))
-            return chosen_options(value, own, first_index=self.description.first_index)
+                return read_open_answers(value, str(values.get("after") or values.get("text")))
+            return find_chosen_options(value, own, first_index=self.description.first_index)
 
         answers = self._read_filled(values, "answer_after", read_answers)
         control = self._read_filled(values, "control", require_text)
@@ -181,7 +185,7 @@ class Builder:
             "options_after": options.texts if options else (),
             "answers_after": answers or (),
             "control_text": control,
-            "variant": self._read_optional(values, "variant", optional_label),
+            "variant": self._read_optional(values, "variant", read_optional_label),
         }
 
     def _build_pair(self, values: Values, names: Mapping[str, Any]) -> AnswerPair:
@@ -195,7 +199,7 @@ class Builder:
         if not ranked:
             read_winner = partial(read_preference, first_index=self.description.first_index)
             winner = self._read_filled(values, "winner", read_winner)
-        writers = [self._read_optional(values, f"{place}_by", optional_label) for place in order]
+        writers = [self._read_optional(values, f"{place}_by", read_optional_label) for place in order]
         replies = [
             self._read_cell(place, self._column(place), values.get(place), _read_reply) or (None, "") for place in order
         ]
@@ -255,19 +259,19 @@ class Builder:
 def _read_instruction(value: Any) -> str:
     """Read a text, or a conversation as a transcript up to the last thing that a user says."""
     if not is_conversation(value):
-        return require_text(first_of_turns(value) or value)
-    turns = turns_of(value)
-    last = last_place(turns, "user")
-    return transcript(turns[: turns.index(turns[last]) + 1]) or turns[last].said
+        return require_text(take_first_turn(value) or value)
+    turns = parse_turns(value)
+    last = find_last_turn(turns, "user")
+    return format_turns(turns[: turns.index(turns[last]) + 1]) or turns[last].said
 
 
 def _read_reply(value: Any) -> tuple[str | None, str]:
     """Read an answer, and what stands before it where it comes as a conversation."""
     if not is_conversation(value):
         return None, require_text(value)
-    turns = turns_of(value)
-    last = last_place(turns, "assistant")
-    return transcript(turns[:last]), turns[last].said
+    turns = parse_turns(value)
+    last = find_last_turn(turns, "assistant")
+    return format_turns(turns[:last]), turns[last].said
 
 
 def _read_passage(value: Any) -> str | None:
@@ -278,7 +282,7 @@ def _read_passage(value: Any) -> str | None:
     if isinstance(value, str):
         return require_text(value)
     if is_message_list(value):
-        return transcript(turns_of(value))
+        return format_turns(parse_turns(value))
     if isinstance(value, Mapping):
         if isinstance(value.get("sentences"), list | tuple):
             # HotpotQA's titles, and the sentences below each.

@@ -20,7 +20,7 @@ SUFFIX = ".jsonl"
 BOM = b"\xef\xbb\xbf"
 
 
-def bundled_names() -> list[str]:
+def list_bundled_sets() -> list[str]:
     """Return names of the bundled sample sets, sorted."""
     entries = files("contrapose.data").joinpath("samples").iterdir()
     return sorted(entry.name.removesuffix(SUFFIX) for entry in entries if entry.name.endswith(SUFFIX))
@@ -28,18 +28,18 @@ def bundled_names() -> list[str]:
 
 def read_rows(data: DataSettings) -> Iterator[Row]:
     """Yield rows of a bundled set, or raise DataError where there is none."""
-    with _bundled_file(data.source).open("rb") as file:
+    with _find_bundled_file(data.source).open("rb") as file:
         yield from parse_lines(file)
 
 
 def sha256(data: DataSettings) -> str:
     """Return the hash of the bytes of a bundled set."""
-    return hashlib.sha256(_bundled_file(data.source).read_bytes()).hexdigest()
+    return hashlib.sha256(_find_bundled_file(data.source).read_bytes()).hexdigest()
 
 
-def _bundled_file(name: str) -> Traversable:
+def _find_bundled_file(name: str) -> Traversable:
     """Return the file of a bundled set, or raise DataError."""
-    known = bundled_names()
+    known = list_bundled_sets()
     if name not in known:
         if Path(name).expanduser().is_dir():
             raise folder_error(name)
@@ -72,7 +72,7 @@ def _parse_line(number: int, line: bytes, offset: int) -> Row:
         return Row(number=number, problem=Problem(f"a line of {MOST_LINE:,} bytes or more", expected))
     try:
         # The line end is not part of the row: a column is counted from what people see.
-        return row_from(number, json.loads(line.decode("utf-8").rstrip("\r\n")))
+        return make_row(number, json.loads(line.decode("utf-8").rstrip("\r\n")))
     except UnicodeDecodeError as error:
         observed = f"byte {offset + error.start} is not UTF-8 (0x{line[error.start]:02x})"
         return Row(number=number, problem=Problem(observed, "text in UTF-8", remedy="Save the file as UTF-8"))
@@ -83,7 +83,7 @@ def _parse_line(number: int, line: bytes, offset: int) -> Row:
     return Row(number=number, problem=Problem(observed, expected))
 
 
-def row_from(number: int, values: Any) -> Row:
+def make_row(number: int, values: Any) -> Row:
     """Return a parsed value as a row, or as the problem that it is no object."""
     if isinstance(values, dict):
         return Row(number=number, values=values)

@@ -64,7 +64,7 @@ def is_message_list(value: Any) -> bool:
     )
 
 
-def turns_of(value: Any) -> list[Turn]:
+def parse_turns(value: Any) -> list[Turn]:
     """Return the turns of a conversation, a list of messages or a transcript, or raise Unfit."""
     value = parse_literal(value)
     if isinstance(value, str):
@@ -99,7 +99,7 @@ def _split_transcript(value: str) -> list[Turn]:
     ]
 
 
-def last_place(turns: Sequence[Turn], role: str) -> int:
+def find_last_turn(turns: Sequence[Turn], role: str) -> int:
     """Return the place of the last turn of a user or an assistant, or raise Unfit."""
     place = max((place for place, turn in enumerate(turns) if turn.role == role), default=None)
     if place is None:
@@ -108,21 +108,21 @@ def last_place(turns: Sequence[Turn], role: str) -> int:
     return place
 
 
-def question_of(turns: Sequence[Turn]) -> LastQuestion:
+def find_last_question(turns: Sequence[Turn]) -> LastQuestion:
     """Return what a user says last in a conversation, or raise Unfit."""
-    last = last_place(turns, "user")
+    last = find_last_turn(turns, "user")
     answer = next((turn.said for turn in turns[last + 1 :] if turn.role == "assistant"), None)
-    return LastQuestion(turns[last].said, transcript(turns[:last]), answer)
+    return LastQuestion(turns[last].said, format_turns(turns[:last]), answer)
 
 
-def transcript(turns: Sequence[Turn]) -> str | None:
+def format_turns(turns: Sequence[Turn]) -> str | None:
     """Return turns as one text, each after who says it; a single one alone. None where there are none."""
     if len(turns) < 2:
         return turns[0].said if turns else None
     return "\n\n".join(f"{NAMES.get(turn.role, turn.role)}: {turn.said}" for turn in turns)
 
 
-def first_of_turns(value: Any) -> str | None:
+def take_first_turn(value: Any) -> str | None:
     """Return the first of a list of texts that a user says one after the other; None where the cell is no such list."""
     value = parse_literal(value)
     if isinstance(value, list | tuple) and value and all(isinstance(item, str) for item in value):
@@ -161,10 +161,10 @@ def read_chat(turns: Sequence[Turn], *, turn: TurnChoice, tools: Tools, system: 
     messages = tuple(map(_to_message, turns[:end]))
     following = turns[end] if end < len(turns) else None
     answer = following and (calls_to_json(read_calls(following.calls)) if following.calls else following.said)
-    return AskedChat(Chat(messages=messages, tools=tools), _place_of(messages, turn), answer)
+    return AskedChat(Chat(messages=messages, tools=tools), _find_text_turn(messages, turn), answer)
 
 
-def _place_of(messages: Sequence[Message], turn: TurnChoice) -> int:
+def _find_text_turn(messages: Sequence[Message], turn: TurnChoice) -> int:
     """Return the place of the message that is the text, or raise Unfit where there is none."""
     role = "system" if turn == "system" else "user"
     places = [place for place, message in enumerate(messages) if message["role"] == role]

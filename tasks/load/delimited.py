@@ -16,7 +16,7 @@ from typing import IO, Any, NamedTuple
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.bounds import MOST_LINE
 from contrapose.tasks.core.errors import DataError
-from contrapose.tasks.load.header import Record, table_rows
+from contrapose.tasks.load.header import Record, yield_table_rows
 from contrapose.tasks.load.opening import decoding_error, source_error
 from contrapose.tasks.load.rows import Row, escape, quote
 
@@ -102,7 +102,7 @@ def _detect_dialect(head: str, separators: str, *, complete: bool) -> Dialect:
         head = head[announced.end() :]
         separators = {"": separators, "\\t": "\t"}.get(announced[1], announced[1])
     dialects = []
-    for quotes in _possible_quotes(head):
+    for quotes in _list_possible_quotes(head):
         for separator in separators:
             dialects.append(Dialect(separator=separator, quotes=quotes))
             if f'{separator} "' in head:
@@ -110,7 +110,7 @@ def _detect_dialect(head: str, separators: str, *, complete: bool) -> Dialect:
     if "\t" in separators:
         # Files with tabs often have no quotes around texts.
         dialects.append(Dialect(separator="\t", quotes=Quotes.PLAIN))
-    single = [Dialect(separator=NOTHING, quotes=quotes) for quotes in _possible_quotes(head)]
+    single = [Dialect(separator=NOTHING, quotes=quotes) for quotes in _list_possible_quotes(head)]
     fits = {dialect: _measure_fit(head, dialect, complete=complete) for dialect in (*dialects, *single)}
     parted = [dialect for dialect in dialects if fits[dialect].width > 1]
     crowded = [dialect for dialect in dialects if fits[dialect].crowded and dialect.quotes is not Quotes.PLAIN]
@@ -118,7 +118,7 @@ def _detect_dialect(head: str, separators: str, *, complete: bool) -> Dialect:
     return replace(best, announced=bool(announced))
 
 
-def _possible_quotes(head: str) -> list[Quotes]:
+def _list_possible_quotes(head: str) -> list[Quotes]:
     """Return how quotes may be written in a text, the likeliest first."""
     if '\\"' not in head:
         return [Quotes.DOUBLED]
@@ -172,7 +172,7 @@ def read_delimited(file: IO[bytes], data: DataSettings, separators: str) -> Iter
     """Yield rows of a file in UTF-8 with one of some separators, the likeliest first, or raise DataError."""
     # Left to the garbage collector, it would let go of the file only after that is closed, and complain.
     with closing(_read_records(file, data.source, separators)) as records:
-        yield from table_rows(records, data, exact=True)
+        yield from yield_table_rows(records, data, exact=True)
 
 
 def _read_records(file: IO[bytes], source: str, separators: str) -> Generator[Record]:
@@ -226,7 +226,7 @@ def _parse_records(lines: _Lines, dialect: Dialect) -> Iterator[list[str]]:
     for cells in dialect.parse(lines):
         if dialect.quotes is Quotes.DOUBLED and lines.escapes:
             text = "".join(lines.record)
-            better = replace(dialect, quotes=_possible_quotes(text)[-1])
+            better = replace(dialect, quotes=_list_possible_quotes(text)[-1])
             doubled, escaped = (list(_parse_strictly(text, form)) for form in (dialect, better))
             # The last record may go on after the text.
             fits = all(map(is_record, escaped[:-1] or escaped))

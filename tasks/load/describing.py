@@ -26,23 +26,23 @@ from contrapose.tasks.load.description import (
     WORDS,
     FieldSource,
     TableDescription,
-    fields_of,
-    plain_name,
-    required_fields,
+    list_fields,
+    list_required_fields,
+    normalise_name,
 )
 from contrapose.tasks.load.finding import (
     HALF,
     MOSTLY,
     TableHead,
-    answers_with_options,
     find_answer,
+    find_first_index,
     find_options,
     find_pair,
-    first_index,
-    options_of,
+    read_options_or_none,
+    yield_answers_with_options,
 )
-from contrapose.tasks.load.layouts import KnownLayout, find_layout, layout_key, layout_names
-from contrapose.tasks.load.rows import Problem, Row, escape, is_missing, lookup, parse_literal, quote, quote_all
+from contrapose.tasks.load.layouts import KnownLayout, find_layout, list_layouts, make_layout_key
+from contrapose.tasks.load.rows import Problem, Row, escape, find_value, is_missing, parse_literal, quote, quote_all
 
 HEAD = 1_000
 """Rows at the beginning of a source whose values are looked at."""
@@ -50,7 +50,7 @@ EXAMPLES = 8
 """Columns that an error shows with an example."""
 
 
-def describe(rows: Sequence[Row], data: DataSettings, kind: type[Sample]) -> TableDescription:
+def describe_table(rows: Sequence[Row], data: DataSettings, kind: type[Sample]) -> TableDescription:
     """Describe a table by its first rows: settings come before a known layout, that before names and values."""
     head = TableHead(rows=rows)
     finder = _Finder(head=head, data=data, kind=kind)
@@ -62,11 +62,11 @@ def describe(rows: Sequence[Row], data: DataSettings, kind: type[Sample]) -> Tab
         finder.take_layout(layout)
     if layout is None or layout.reshape is None:
         finder.guess()
-    order = (*fields_of(kind), *CHOSEN)
+    order = (*list_fields(kind), *CHOSEN)
     fields = {name: finder.fields[name] for name in sorted(finder.fields, key=order.index)}
     description = TableDescription(sample_type=kind, fields=fields, columns=head.columns, layout=layout)
-    start, problems = _answer_index(head, description, data)
-    return replace(description, first_index=start, problems=problems, warnings=_warnings(head, description, data))
+    start, problems = _find_answer_index(head, description, data)
+    return replace(description, first_index=start, problems=problems, warnings=_make_warnings(head, description, data))
 
 
 @dataclass(kw_only=True)
@@ -86,7 +86,7 @@ class _Finder:
 
     def belongs(self, name: str) -> bool:
         """Return whether the samples have a field."""
-        return name in fields_of(self.kind) or (self.kind is AnswerPair and name in CHOSEN)
+        return name in list_fields(self.kind) or (self.kind is AnswerPair and name in CHOSEN)
 
     def is_wanted(self, name: str) -> bool:
         """Return whether a field is still to be found, and no setting says that it is not to be read."""
@@ -109,7 +109,7 @@ class _Finder:
 
     def take_layout(self, layout: KnownLayout) -> None:
         """Take the columns of a known layout; a pair's instruction is what is asked of a text."""
-        by_key = {layout_key(path): path for path in self.head.values}
+        by_key = {make_layout_key(path): path for path in self.head.values}
         self.excluded = frozenset(by_key[key] for key in layout.not_asked if key in by_key)
         known = {name: tuple(by_key[key] for key in keys if key in by_key) for name, keys in layout.fields.items()}
         if self.kind is AnswerPair:
@@ -125,7 +125,7 @@ class _Finder:
             self.fields |= {name: source for name, source in find_pair(head).items() if self.is_wanted(name)}
             if {"first", "second"} <= self.fields.keys() and self.is_wanted("winner"):
                 self.fields |= {"winner": source} if (source := self.find_source("winner")) else {}
-        for name in fields_of(self.kind):
+        for name in list_fields(self.kind):
             if self.is_wanted(name) and (source := self.find_source(name)):
                 self.fields[name] = source
         if not self.is_wanted("text") or self.kind in (SummaryPair, AnswerPair):
@@ -162,40 +162,44 @@ class _Finder:
         ]
         # An input is a context only next to an instruction.
         asked = ("instruction", "prompt", "question", "query", "task")
-        if name == "context" and text and plain_name(text) not in asked:
+        if name == "context" and text and normalise_name(text) not in asked:
             known = [plain for plain in known if plain not in ("input", "text")]
         # A text that is called one is taken whatever it holds, so that what is wrong with it is said row by row.
-        must = name in required_fields(self.kind)
+        must = name in list_required_fields(self.kind)
         fitting = [plain for plain in known if is_fit(head.paths[plain])]
         fitting += [plain for plain in known if must and not head.holds(head.paths[plain], (list, dict), share=HALF)]
         return FieldSource(columns=(head.paths[fitting[0]],), reason=f"called {fitting[0]}") if fitting else None
 
 
-def _answer_index(
+def _find_answer_index(
     head: TableHead, description: TableDescription, data: DataSettings
 ) -> tuple[int | None, tuple[str, ...]]:
     """Return where indexes begin to count, and why answers cannot be read."""
     answer, options = description.fields.get("answer"), description.fields.get("options")
     if description.sample_type is AnswerPair:
-        return data.answer_index, () if data.answer_index is not None else tuple(_open_winner(head, description))
+        return data.answer_index, () if data.answer_index is not None else tuple(
+            _check_winner_column(head, description)
+        )
     if answer is None or description.sample_type is SummaryPair:
         return None, ()
     name = quote_all(answer.columns)
     if options is None:
-        values = [value for value, _ in answers_with_options(head.rows, answer, None)]
+        values = [value for value, _ in yield_answers_with_options(head.rows, answer, None)]
         letters = bool(values) and all(map(is_letter, values))
         return None, (f"column {name} holds letters, and no column is read as options",) if letters else ()
     if data.answer_index is not None:
         return data.answer_index, ()
-    pairs = answers_with_options(head.rows, answer, options)
+    pairs = yield_answers_with_options(head.rows, answer, options)
     if description.reshapes:
         parts = (part for row in head.rows for part in description.parts(row) if not isinstance(part, Problem))
-        pairs = ((p["answer"], options_of(p.get("options"))) for p in parts if not is_missing(p.get("answer")))
-    start, is_open = first_index(pairs)
+        pairs = (
+            (p["answer"], read_options_or_none(p.get("options"))) for p in parts if not is_missing(p.get("answer"))
+        )
+    start, is_open = find_first_index(pairs)
     return start, (f"column {name} holds numbers that may count options from 0 or from 1",) if is_open else ()
 
 
-def _open_winner(head: TableHead, description: TableDescription) -> Iterator[str]:
+def _check_winner_column(head: TableHead, description: TableDescription) -> Iterator[str]:
     """Yield the problem of a column of 0 and 1, in which 0 may be the first answer or a tie."""
     winner = description.fields.get("winner")
     if winner is None or description.layout is not None or len(winner.columns) > 1:
@@ -205,7 +209,7 @@ def _open_winner(head: TableHead, description: TableDescription) -> Iterator[str
         yield f"column {quote_all(winner.columns)} holds 0 and 1, which may count answers from 0 or from 1, 0 for a tie"
 
 
-def _warnings(head: TableHead, description: TableDescription, data: DataSettings) -> tuple[str, ...]:
+def _make_warnings(head: TableHead, description: TableDescription, data: DataSettings) -> tuple[str, ...]:
     """Return warnings of columns that look like parts of the question and are not read, and the note of a layout."""
     layout, fields = description.layout, description.fields
     notes = [f"{layout.name}: {layout.note}"] if layout and layout.note else []
@@ -218,25 +222,25 @@ def _warnings(head: TableHead, description: TableDescription, data: DataSettings
 
     def is_within(row: Row, path: str) -> bool:
         said = row.values.get(path)
-        texts = (flatten(parse_literal(lookup(row.values, column))) for column in read)
+        texts = (flatten(parse_literal(find_value(row.values, column))) for column in read)
         return isinstance(said, str) and any(flatten(said) in text for text in texts)
 
     def is_part(path: str) -> bool:
         # Sentences that no column which is read holds as well.
-        if NO_QUESTION.fullmatch(plain_name(path)) or not head.holds(path, str) or head.mean_words(path) < WORDS:
+        if NO_QUESTION.fullmatch(normalise_name(path)) or not head.holds(path, str) or head.mean_words(path) < WORDS:
             return False
         return sum(is_within(row, path) for row in head.rows) < MOSTLY * len(head.values[path])
 
     members = {path for plain, path in head.paths.items() if FAMILY.fullmatch(plain)}
     lone = members if "options" not in fields and len(members) > 1 else set()
-    skipped = {path for path in head.columns if layout and layout_key(path) in layout.not_asked}
+    skipped = {path for path in head.columns if layout and make_layout_key(path) in layout.not_asked}
     skipped |= {*description.used_columns, *data.columns.values()}
     skipped |= {part.strip() for columns in data.columns.values() for part in columns.split(",")}
     for path in head.columns:
         if path in skipped:
             continue
-        named = plain_name(path) in NAMES["options"]
-        is_options = named and head.share(path, lambda value: options_of(value) is not None) >= MOSTLY
+        named = normalise_name(path) in NAMES["options"]
+        is_options = named and head.share(path, lambda value: read_options_or_none(value) is not None) >= MOSTLY
         if is_options or path in lone or is_part(path):
             notes.append(
                 f"column {quote(path)} looks like a part of the question and is not asked: name it, such as "
@@ -245,9 +249,9 @@ def _warnings(head: TableHead, description: TableDescription, data: DataSettings
     return tuple(notes)
 
 
-def missing_fields(description: TableDescription, rows: Sequence[Row]) -> list[str]:
+def list_missing_fields(description: TableDescription, rows: Sequence[Row]) -> list[str]:
     """Return the fields that every sample needs and no column holds."""
-    missing = [name for name in required_fields(description.sample_type) if name not in description.fields]
+    missing = [name for name in list_required_fields(description.sample_type) if name not in description.fields]
     if {"first", "second"} <= description.fields.keys():
         missing = [name for name in missing if name not in ("better", "worse")]
     head = TableHead(rows=rows)
@@ -260,12 +264,12 @@ def missing_fields(description: TableDescription, rows: Sequence[Row]) -> list[s
     if answers and "instruction" in missing:
         # Answers that are complete conversations say themselves what they answer.
         column = answers[0].columns[0]
-        if any(is_conversation(lookup(row.values, column)) for row in rows):
+        if any(is_conversation(find_value(row.values, column)) for row in rows):
             missing.remove("instruction")
     return missing
 
 
-def refuse_unasked(
+def refuse_table_without_question(
     description: TableDescription, rows: Sequence[Row], data: DataSettings, *, uses_answers: bool
 ) -> None:
     """Raise DataError for a table of which no question can be made.
@@ -277,7 +281,7 @@ def refuse_unasked(
     if data.layout is not None and description.layout is None:
         raise DataError(
             f"the columns do not match layout {quote(data.layout)}",
-            expected=f"one of {', '.join(layout_names())}, with its columns",
+            expected=f"one of {', '.join(list_layouts())}, with its columns",
             remedy="Leave layout out: a known data set is recognised by its columns.",
             where=where,
         )
@@ -303,10 +307,12 @@ def refuse_unasked(
                 where=where,
             )
         )
-    missing = [name for name in missing_fields(description, rows) if f"columns.{name}" not in dict(absent)]
+    missing = [name for name in list_missing_fields(description, rows) if f"columns.{name}" not in dict(absent)]
     if description.sample_type is AnswerPair and data.columns.get("instruction") == "":
         missing = [name for name in missing if name != "instruction"]
-    problems += [_missing_column(name, columns, rows, where, taken=description.used_columns) for name in missing]
+    problems += [
+        _make_missing_column_error(name, columns, rows, where, taken=description.used_columns) for name in missing
+    ]
     for problem in description.problems if uses_answers and not problems else ():
         remedy = "Add --set data.answer_index=0, or --set data.answer_index=1."
         if "letters" in problem:
@@ -319,7 +325,7 @@ def refuse_unasked(
         raise join_errors(problems)
 
 
-def _missing_column(
+def _make_missing_column_error(
     name: str, columns: Sequence[str], rows: Sequence[Row], where: str, *, taken: Collection[str]
 ) -> DataError:
     """Return the error that no column holds a field, with the columns that there are and a value of each.

@@ -10,9 +10,9 @@ from typing import Any
 
 from contrapose.tasks.core.outcome import ColumnsRead
 from contrapose.tasks.core.records import AnswerPair, ItemSample, RelatedTexts, Sample, SummaryPair, TextSample
-from contrapose.tasks.load.layouts import KnownLayout, layout_key
+from contrapose.tasks.load.layouts import KnownLayout, make_layout_key
 from contrapose.tasks.load.options import Cells
-from contrapose.tasks.load.rows import Problem, Row, Unfit, escape, is_missing, lookup
+from contrapose.tasks.load.rows import Problem, Row, Unfit, escape, find_value, is_missing
 
 TEXTS = (
     *("question", "query", "question_text", "question_stem", "stem", "prompt", "instruction", "user_query", "problem"),
@@ -181,12 +181,12 @@ class TableDescription:
                 del own["options"]
             # A row may lack a column that other rows have.
             yield {
-                name: field_value(name, columns, row.values)
+                name: read_field(name, columns, row.values)
                 for name, columns in own.items()
                 if len(columns) > 1 or columns[0] in row.values or "." in columns[0]
             }
             return
-        values = {layout_key(column): value for column, value in row.values.items()}
+        values = {make_layout_key(column): value for column, value in row.values.items()}
         try:
             parts = list(self.layout.reshape(values))
         except (AttributeError, LookupError, OverflowError, TypeError, ValueError, Unfit):
@@ -196,11 +196,11 @@ class TableDescription:
             yield {name: value for name, value in part.items() if name in self.fields or name in ("id", "winner")}
 
 
-def field_value(name: str, columns: tuple[str, ...], values: Mapping[str, Any]) -> Any:
+def read_field(name: str, columns: tuple[str, ...], values: Mapping[str, Any]) -> Any:
     """Return the value of a field: that of its only column, or those of several as the field needs them."""
     if len(columns) == 1:
-        return lookup(values, columns[0])
-    cells = [lookup(values, column) for column in columns]
+        return find_value(values, columns[0])
+    cells = [find_value(values, column) for column in columns]
     if name in ("options", "options_after", "winner"):
         return cells if name == "winner" else Cells(cells)
     if name == "cluster":
@@ -212,18 +212,18 @@ def field_value(name: str, columns: tuple[str, ...], values: Mapping[str, Any]) 
     return there[0] if len(there) == 1 or name == "id" else "\n\n".join(map(str, there)) or None
 
 
-def fields_of(kind: type[Sample]) -> tuple[str, ...]:
+def list_fields(kind: type[Sample]) -> tuple[str, ...]:
     """Return the fields that samples of a type have; those of another package's samples are those of a text."""
     known = kind if kind in NEEDED else TextSample
     return (*NEEDED[known], *FURTHER[known], "id", "cluster")
 
 
-def required_fields(kind: type[Sample]) -> tuple[str, ...]:
+def list_required_fields(kind: type[Sample]) -> tuple[str, ...]:
     """Return the fields that every row must have."""
     return NEEDED.get(kind, NEEDED[TextSample])
 
 
-def plain_name(name: str) -> str:
+def normalise_name(name: str) -> str:
     """Return a column's name in lower case with `_` between its words: "answerKey" → "answer_key"."""
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
     return re.sub(r"\W+", "_", parted).strip("_").lower() or name

@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import Any
 
 from contrapose.tasks.core.tool_calls import read_calls
-from contrapose.tasks.load.answers import accepted_values, index_of, is_letter, is_text_of, read_preference
-from contrapose.tasks.load.conversations import first_of_turns, is_message_list
-from contrapose.tasks.load.description import CHOSEN, FAMILY, NAMES, PAIR, FieldSource, field_value, plain_name
-from contrapose.tasks.load.options import Options, options_within, read_options
+from contrapose.tasks.load.answers import is_letter, is_text_of, parse_index, read_accepted_values, read_preference
+from contrapose.tasks.load.conversations import is_message_list, take_first_turn
+from contrapose.tasks.load.description import CHOSEN, FAMILY, NAMES, PAIR, FieldSource, normalise_name, read_field
+from contrapose.tasks.load.options import Options, read_options, split_off_options
 from contrapose.tasks.load.rows import Row, Unfit, is_missing
 
 HALF = 0.5
@@ -68,8 +68,8 @@ class TableHead:
         columns = frozenset(self.columns)
         for path in sorted(self.values, key=lambda path: path.count(".") if path not in columns else 0):
             parent, _, key = path.rpartition(".")
-            if path in columns or plain_name(parent.rpartition(".")[2]) in OBJECTS:
-                named.setdefault(plain_name(path if path in columns else key), path)
+            if path in columns or normalise_name(parent.rpartition(".")[2]) in OBJECTS:
+                named.setdefault(normalise_name(path if path in columns else key), path)
         return named
 
     def share(self, path: str, test: Callable[[Any], bool]) -> float:
@@ -89,7 +89,7 @@ class TableHead:
         """Return whether a column holds texts, conversations or lists of turns."""
         return (
             self.is_text(path)
-            or self.share(path, lambda value: is_message_list(value) or first_of_turns(value) is not None) >= MOSTLY
+            or self.share(path, lambda value: is_message_list(value) or take_first_turn(value) is not None) >= MOSTLY
         )
 
     def is_preference(self, path: str) -> bool:
@@ -127,7 +127,7 @@ def find_options(head: TableHead, *, text: str | None) -> FieldSource | None:
     def ends_in_options(value: Any) -> bool:
         if not isinstance(value, str) or is_message_list(value):
             return False
-        asked, options = _read_or_none(options_within, value) or ("", None)
+        asked, options = _read_or_none(split_off_options, value) or ("", None)
         return bool(asked) and options is not None
 
     paths = {plain: head.paths[plain] for plain in NAMES["options"] if plain in head.paths}
@@ -173,7 +173,7 @@ def find_answer(head: TableHead, *, taken: Collection[str], options: FieldSource
     def is_answer(value: Any) -> bool:
         if isinstance(value, list | dict) and read_calls(value):
             return True
-        answers = single_answers(value)
+        answers = split_single_answers(value)
         return bool(answers) and all(isinstance(single, str | int | float) for single in answers)
 
     def is_class(plain: str, path: str) -> bool:
@@ -191,7 +191,7 @@ def find_answer(head: TableHead, *, taken: Collection[str], options: FieldSource
         if plain in head.paths and head.paths[plain] not in taken and not (plain == "right" and "left" in head.paths)
     ]
     if options:
-        meant = {path: _share_meant(head, path, options) for _, path in usable}
+        meant = {path: _compute_share_meant(head, path, options) for _, path in usable}
         best = max(usable, key=lambda pair: meant[pair[1]], default=None)
         if best and meant[best[1]] >= HALF:
             return FieldSource(columns=(best[1],), reason=f"called {best[0]}, and means an option")
@@ -223,17 +223,20 @@ def find_pair(head: TableHead) -> Mapping[str, FieldSource]:
     return {}
 
 
-def answers_with_options(
+def yield_answers_with_options(
     rows: Iterable[Row], answer: FieldSource, options: FieldSource | None
 ) -> Iterator[tuple[Any, Options | None]]:
     """Yield the answers of every row that has one, and the row's options."""
     for row in rows:
-        value = field_value("answer", answer.columns, row.values)
+        value = read_field("answer", answer.columns, row.values)
         if not is_missing(value):
-            yield value, None if options is None else options_of(field_value("options", options.columns, row.values))
+            yield (
+                value,
+                None if options is None else read_options_or_none(read_field("options", options.columns, row.values)),
+            )
 
 
-def first_index(pairs: Iterable[tuple[Any, Options | None]]) -> tuple[int | None, bool]:
+def find_first_index(pairs: Iterable[tuple[Any, Options | None]]) -> tuple[int | None, bool]:
     """Return where answers that are numbers begin to count, and whether they do not show that.
 
     A 0 anywhere says 0, a number of all options anywhere says 1. Numbers that are texts of their options in every row
@@ -242,8 +245,8 @@ def first_index(pairs: Iterable[tuple[Any, Options | None]]) -> tuple[int | None
     numbers = [
         (index, len(options.texts), is_text_of(single, options))
         for value, options in pairs
-        for single in single_answers(value)
-        if options and (index := index_of(single)) is not None and index >= 0
+        for single in split_single_answers(value)
+        if options and (index := parse_index(single)) is not None and index >= 0
     ]
     if not numbers or all(is_text for _, _, is_text in numbers):
         return None, False
@@ -252,15 +255,15 @@ def first_index(pairs: Iterable[tuple[Any, Options | None]]) -> tuple[int | None
     return (1, False) if any(index == count for index, count, _ in numbers) else (None, True)
 
 
-def options_of(value: Any) -> Options | None:
+def read_options_or_none(value: Any) -> Options | None:
     """Return options of a cell or of several, or of the end of a text; None where they cannot be read."""
     read = _read_or_none(read_options, value)
-    return options_within(value)[1] if read is None and isinstance(value, str) else read
+    return split_off_options(value)[1] if read is None and isinstance(value, str) else read
 
 
-def single_answers(value: Any) -> list[Any]:
+def split_single_answers(value: Any) -> list[Any]:
     """Return the single answers of a cell; none where it cannot be read."""
-    return _read_or_none(accepted_values, value) or []
+    return _read_or_none(read_accepted_values, value) or []
 
 
 def _read_or_none(read: Callable[[Any], Any], value: Any) -> Any:
@@ -271,11 +274,11 @@ def _read_or_none(read: Callable[[Any], Any], value: Any) -> Any:
         return None
 
 
-def _share_meant(head: TableHead, path: str, options: FieldSource) -> float:
+def _compute_share_meant(head: TableHead, path: str, options: FieldSource) -> float:
     """Return the share of the answers in a column that mean an option of their row, as a text, a letter or an index."""
 
     def means_option(single: Any, own: Options) -> bool:
-        index = index_of(single)
+        index = parse_index(single)
         if is_letter(single) or isinstance(single, bool) or is_text_of(single, own) or index == -1:
             return True
         said = str(single).casefold()
@@ -283,8 +286,8 @@ def _share_meant(head: TableHead, path: str, options: FieldSource) -> float:
         return in_range or any(option.casefold() in said for option in own.texts)
 
     meant = []
-    for value, own in answers_with_options(head.rows, FieldSource(columns=(path,), reason=""), options):
-        answers = single_answers(value)
+    for value, own in yield_answers_with_options(head.rows, FieldSource(columns=(path,), reason=""), options):
+        answers = split_single_answers(value)
         if own:
             meant.append(
                 bool(answers)

@@ -21,7 +21,7 @@ NAME = "frame.jsonl"
 DIGITS = 16
 
 
-def frame_lines(frame: pd.DataFrame) -> bytes:
+def convert_frame_to_lines(frame: pd.DataFrame) -> bytes:
     """Return the rows of a DataFrame in their order, one JSON object a line; the index is left out.
 
     Missing values are null. A value that JSON cannot hold, such as a time, becomes an object with its type and its

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.errors import DataError
-from contrapose.tasks.load.description import FIELD_NAMES, WORDS, plain_name
+from contrapose.tasks.load.description import FIELD_NAMES, WORDS, normalise_name
 from contrapose.tasks.load.opening import refuse_wide
 from contrapose.tasks.load.rows import Problem, Row, escape, parse_literal, quote
 
@@ -38,7 +38,7 @@ class Header(NamedTuple):
     """Whether the first record is a row: the file has no header."""
 
 
-def table_rows(
+def yield_table_rows(
     records: Iterator[Record], data: DataSettings, *, exact: bool = False, notes: Sequence[str] = ()
 ) -> Iterator[Row]:
     """Yield rows of a table under the names of its columns, or raise DataError where it has none.
@@ -65,7 +65,7 @@ def _read_header(head: Sequence[Record], data: DataSettings) -> Header:
     records = [first, *(cells for _, cells in head[1:] if any(cell is not None for cell in cells))]
     below = records[1:]
     where = f"{escape(data.source)}, row {number}"
-    known = _names_of_choices(records)
+    known = _find_mmlu_names(records)
     if known is None and all(
         len(cells) == 2 and cells[0] and not _is_list(cells[0]) and _is_list(cells[1]) for cells in records
     ):
@@ -119,7 +119,7 @@ def _are_counted(records: Sequence[Cells]) -> bool:
     return all((len(one), one) < (len(other), other) for one, other in pairwise(numbers))
 
 
-def _names_of_choices(records: Sequence[Cells]) -> list[str | None] | None:
+def _find_mmlu_names(records: Sequence[Cells]) -> list[str | None] | None:
     """Return column names of MMLU's own files, whose records are a question, its options, and the right letter."""
     if not _end_in_letters(records):
         return None
@@ -180,7 +180,7 @@ def _refuse_row(records: Sequence[Cells], where: str) -> None:
         why = f"it ends in the letter {header[-1]}, as the rows below do"
     elif lists:
         why = f"it holds {quote(lists[0])}"
-    elif any(plain_name(str(cell)) in FIELD_NAMES for cell in header):
+    elif any(normalise_name(str(cell)) in FIELD_NAMES for cell in header):
         return
     elif repeated:
         why = f"it holds {quote(repeated[0])}, as rows below do"

@@ -13,12 +13,12 @@ from typing import IO, Any
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.bounds import MOST_DOCUMENT, MOST_LINE
 from contrapose.tasks.core.errors import DataError
-from contrapose.tasks.load.bundled import BOM, parse_lines, row_from
+from contrapose.tasks.load.bundled import BOM, make_row, parse_lines
 from contrapose.tasks.load.conversations import is_message_list
-from contrapose.tasks.load.description import CONTEXTS, FIELD_NAMES, NAMES, TEXTS, plain_name
+from contrapose.tasks.load.description import CONTEXTS, FIELD_NAMES, NAMES, TEXTS, normalise_name
 from contrapose.tasks.load.opening import decoding_error, open_text, source_error
 from contrapose.tasks.load.rows import Problem, Row, escape, quote, quote_all
-from contrapose.tasks.load.source_reader import format_of
+from contrapose.tasks.load.source_reader import detect_format
 
 NO_VALUE = object()
 """In place of a JSON value where a text is none."""
@@ -52,11 +52,11 @@ def read_rows(data: DataSettings) -> Iterator[Row]:
             return
         value = document if data.record_path is None else _follow_path(document, data.record_path, data.source)
         if _is_split_table(value):
-            yield from _split_rows(value, data.source)
+            yield from _yield_split_rows(value, data.source)
             return
         records, notes = _find_records(value, data)
         for number, record in enumerate(records, start=1):
-            row = row_from(number, record)
+            row = make_row(number, record)
             yield row if number > 1 else replace(row, notes=notes)
 
 
@@ -65,7 +65,7 @@ def _read_document(file: IO[bytes], data: DataSettings) -> Any:
     rest = iter(lambda: file.readline(MOST_LINE), b"")
     lines = list(islice((line for line in rest if line.removeprefix(BOM).strip()), 2))
     file.seek(0)
-    as_lines = format_of(data) == "jsonl"
+    as_lines = detect_format(data) == "jsonl"
     if not lines:
         return NO_VALUE
     first = _parse_value(lines[0]) if as_lines or len(lines) > 1 else NO_VALUE
@@ -139,8 +139,8 @@ def _is_document(value: Any) -> bool:
         return any(isinstance(member, dict) for member in value)
     if not isinstance(value, dict) or _has_text(value, (*TEXTS, *CONTEXTS)):
         return False
-    below_usual_name = any(plain_name(path) in CONTAINERS for path in _record_lists(value, levels=1))
-    return below_usual_name or _is_split_table(value) or (_are_objects(value) and _orient_of(value) == "columns")
+    below_usual_name = any(normalise_name(path) in CONTAINERS for path in _find_record_lists(value, levels=1))
+    return below_usual_name or _is_split_table(value) or (_are_objects(value) and _find_orient(value) == "columns")
 
 
 def _find_records(value: Any, data: DataSettings) -> tuple[Sequence[Any], tuple[str, ...]]:
@@ -150,13 +150,13 @@ def _find_records(value: Any, data: DataSettings) -> tuple[Sequence[Any], tuple[
     if isinstance(value, list):
         return value, ()
     if isinstance(value, dict):
-        for find_rows in (_schema_records, _list_records, _object_records):
+        for find_rows in (_read_schema_records, _read_column_lists, _read_labelled_objects):
             if (records := find_rows(value, data.source)) is not None:
                 return records, ()
-    lists = _record_lists(value) if isinstance(value, dict) else {}
+    lists = _find_record_lists(value) if isinstance(value, dict) else {}
     if lists and _has_text(value, TEXTS):
         # A row may hold lists of its own.
-        lists = {path: rows for path, rows in lists.items() if plain_name(path) in CONTAINERS}
+        lists = {path: rows for path, rows in lists.items() if normalise_name(path) in CONTAINERS}
     if not lists:
         if data.record_path is not None:
             raise _path_error(
@@ -190,7 +190,7 @@ def _find_records(value: Any, data: DataSettings) -> tuple[Sequence[Any], tuple[
     )
 
 
-def _schema_records(document: Mapping[str, Any], source: str) -> Sequence[Any] | None:
+def _read_schema_records(document: Mapping[str, Any], source: str) -> Sequence[Any] | None:
     """Return rows of the orient `table`, without an index that only counts."""
     schema, records = document.get("schema"), document.get("data")
     if not isinstance(schema, dict) or not isinstance(records, list) or not isinstance(schema.get("fields"), list):
@@ -208,7 +208,7 @@ def _schema_records(document: Mapping[str, Any], source: str) -> Sequence[Any] |
     ]
 
 
-def _list_records(document: Mapping[str, Any], source: str) -> Sequence[Any] | None:
+def _read_column_lists(document: Mapping[str, Any], source: str) -> Sequence[Any] | None:
     """Return rows of lists that are one column each."""
     if not document or not all(isinstance(column, list) for column in document.values()):
         return None
@@ -226,9 +226,9 @@ def _list_records(document: Mapping[str, Any], source: str) -> Sequence[Any] | N
     return [dict(zip(document, cells, strict=True)) for cells in zip(*document.values(), strict=True)]
 
 
-def _object_records(document: Mapping[str, Any], source: str) -> Sequence[Any] | None:
+def _read_labelled_objects(document: Mapping[str, Any], source: str) -> Sequence[Any] | None:
     """Return rows of the orients `index` and `columns`, with labels that do not only count as column `id`."""
-    orient = _orient_of(document) if _are_objects(document) else None
+    orient = _find_orient(document) if _are_objects(document) else None
     if orient is None:
         return None
     if orient == "unclear":
@@ -239,7 +239,7 @@ def _object_records(document: Mapping[str, Any], source: str) -> Sequence[Any] |
     if orient == "columns":
         labels = list(objects[0])
         objects = [{name: document[name][label] for name in document} for label in labels]
-    if _only_count(labels) or any(plain_name(name) == "id" for name in {key for row in objects for key in row}):
+    if _only_count(labels) or any(normalise_name(name) == "id" for name in {key for row in objects for key in row}):
         return objects
     return [{"id": label, **record} for record, label in zip(objects, labels, strict=True)]
 
@@ -247,10 +247,10 @@ def _object_records(document: Mapping[str, Any], source: str) -> Sequence[Any] |
 def _are_objects(document: Mapping[str, Any]) -> bool:
     """Return whether every key leads to an object, and none of the keys is the name of a part of a data set."""
     objects = all(isinstance(value, dict) and value for value in document.values())
-    return bool(document) and objects and not all(plain_name(key) in SPLITS for key in document)
+    return bool(document) and objects and not all(normalise_name(key) in SPLITS for key in document)
 
 
-def _orient_of(document: Mapping[str, Mapping[str, Any]]) -> str | None:
+def _find_orient(document: Mapping[str, Mapping[str, Any]]) -> str | None:
     """Return how objects below keys are a table: `index` or `columns`, `unclear` for both, None for neither."""
 
     def are_labels(keys: Collection[str]) -> bool:
@@ -282,7 +282,7 @@ def _is_split_table(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("columns"), list) and _holds_lists(value.get("data"))
 
 
-def _split_rows(document: Mapping[str, Any], source: str) -> Iterator[Row]:
+def _yield_split_rows(document: Mapping[str, Any], source: str) -> Iterator[Row]:
     """Yield rows of the orient `split`: names of columns, and lists of cells."""
     names, labels, rows = [str(name) for name in document["columns"]], document.get("index"), document["data"]
     twice = next((name for name, count in Counter(names).items() if count > 1), None)
@@ -293,26 +293,26 @@ def _split_rows(document: Mapping[str, Any], source: str) -> Iterator[Row]:
         labels = None
     for number, cells in enumerate(rows, start=1):
         if isinstance(cells, list) and len(cells) == len(names):
-            label = {} if labels is None or "id" in map(plain_name, names) else {"id": labels[number - 1]}
+            label = {} if labels is None or "id" in map(normalise_name, names) else {"id": labels[number - 1]}
             yield Row(number=number, values={**label, **dict(zip(names, cells, strict=True))})
         else:
             yield Row(number=number, problem=Problem(quote(cells), f"a list of {len(names)} values, as in columns"))
 
 
-def _record_lists(document: Mapping[str, Any], *, levels: int = LEVELS) -> dict[str, list[Any]]:
+def _find_record_lists(document: Mapping[str, Any], *, levels: int = LEVELS) -> dict[str, list[Any]]:
     """Return lists of objects below the keys of a document, by their paths."""
     lists: dict[str, list[Any]] = {}
     for name, value in document.items():
         if _is_record_list(name, value):
             lists[name] = value
         elif isinstance(value, dict) and levels > 1:
-            lists |= {f"{name}.{path}": rows for path, rows in _record_lists(value, levels=levels - 1).items()}
+            lists |= {f"{name}.{path}": rows for path, rows in _find_record_lists(value, levels=levels - 1).items()}
     return lists
 
 
 def _is_record_list(name: str, value: Any) -> bool:
     """Return whether a list may hold rows: it holds objects, which are neither options nor messages of one row."""
-    if not isinstance(value, list) or plain_name(name) in PARTS:
+    if not isinstance(value, list) or normalise_name(name) in PARTS:
         return False
     return any(isinstance(member, dict) for member in value) and not is_message_list(value)
 
@@ -324,12 +324,12 @@ def _holds_lists(value: Any) -> bool:
 
 def _has_text(value: Mapping[str, Any], names: Collection[str]) -> bool:
     """Return whether an object has a text under one of some names."""
-    return any(isinstance(cell, str) and plain_name(name) in names for name, cell in value.items())
+    return any(isinstance(cell, str) and normalise_name(name) in names for name, cell in value.items())
 
 
 def _is_field(name: str) -> bool:
     """Return whether a key is the name of a field."""
-    return plain_name(name) in FIELD_NAMES
+    return normalise_name(name) in FIELD_NAMES
 
 
 def _only_count(labels: Sequence[object]) -> bool:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
-from contrapose.tasks.load.answers import accepted_values
-from contrapose.tasks.load.conversations import first_of_turns
+from contrapose.tasks.load.answers import read_accepted_values
+from contrapose.tasks.load.conversations import take_first_turn
 from contrapose.tasks.load.rows import is_missing, parse_literal
 
 Values = Mapping[str, Any]
@@ -48,19 +48,19 @@ class KnownLayout:
     """What people should know about what is asked."""
 
 
-def layout_key(column: str) -> str:
+def make_layout_key(column: str) -> str:
     """A column as layouts name it: "Correct Answers" → "correct_answers"."""
     return column.strip().lower().replace(" ", "_")
 
 
 def find_layout(columns: Iterable[str], *, name: str | None = None) -> KnownLayout | None:
     """The first layout all of whose columns are there; with a name only those of that name."""
-    keys = {layout_key(column) for column in columns}
+    keys = {make_layout_key(column) for column in columns}
     among = LAYOUTS if name is None else [layout for layout in LAYOUTS if layout.name == name]
     return next((layout for layout in among if layout.needs <= keys), None)
 
 
-def layout_names() -> tuple[str, ...]:
+def list_layouts() -> tuple[str, ...]:
     """Names of the known layouts, sorted."""
     return tuple(sorted({layout.name for layout in LAYOUTS}))
 
@@ -77,15 +77,15 @@ def _layout(name: str, needs: str, *, not_asked: str = "", **fields: Any) -> Kno
     )
 
 
-def answers_by_semicolons(row: Values) -> Iterator[Values]:
+def reshape_truthfulqa(row: Values) -> Iterator[Values]:
     """TruthfulQA: the best answer, then the correct ones, which its CSV parts by semicolons."""
     correct = parse_literal(row["correct_answers"])
-    more = correct.split(";") if isinstance(correct, str) else accepted_values(correct)
+    more = correct.split(";") if isinstance(correct, str) else read_accepted_values(correct)
     answers = [str(answer).strip() for answer in (row["best_answer"], *more) if not is_missing(answer)]
     yield {"text": row["question"], "answer": answers}
 
 
-def cause_or_effect(row: Values) -> Iterator[Values]:
+def reshape_copa(row: Values) -> Iterator[Values]:
     """COPA: a premise, of which the cause or the effect is asked for."""
     asked = {"cause": "What was the cause of this?", "effect": "What happened as a result?"}
     question = asked.get(str(row["question"]).strip().lower(), str(row["question"]))
@@ -98,7 +98,7 @@ def cause_or_effect(row: Values) -> Iterator[Values]:
     }
 
 
-def shuffled_options(row: Values) -> Iterator[Values]:
+def reshape_sciq(row: Values) -> Iterator[Values]:
     """SciQ and GPQA: the right option has a column of its own; its place is drawn by the row's text."""
     wrong = [row[name] for name in sorted(row) if name.startswith(("distractor", "incorrect_answer"))]
     right = row["correct_answer"]
@@ -113,7 +113,7 @@ def shuffled_options(row: Values) -> Iterator[Values]:
     }
 
 
-def scored_options(row: Values) -> Iterator[Values]:
+def reshape_big_bench(row: Values) -> Iterator[Values]:
     """BIG-bench: options beside scores, of which the right ones have 1; without options an open question."""
     targets, scores = parse_literal(row["multiple_choice_targets"]), parse_literal(row["multiple_choice_scores"])
     options = {"choices": targets, "labels": scores} if targets else None
@@ -121,42 +121,42 @@ def scored_options(row: Values) -> Iterator[Values]:
     yield {"text": row["inputs"], "options": options, "answer": answer, "id": row.get("idx")}
 
 
-def truth_label(row: Values) -> Iterator[Values]:
+def reshape_boolq(row: Values) -> Iterator[Values]:
     """SuperGLUE's BoolQ: a label of 0 or 1 says whether the answer is yes."""
     truth = {"0": False, "1": True, "false": False, "true": True}.get(str(row.get("label")).strip().lower())
     yield {"text": row["question"], "context": row["passage"], "answer": truth, "id": row.get("idx")}
 
 
-def lists_side_by_side(row: Values) -> Iterator[Values]:
+def reshape_race(row: Values) -> Iterator[Values]:
     """RACE's own files: questions, options and answers of an article are lists of the same length."""
     lists = [parse_literal(row[name]) for name in ("questions", "options", "answers")]
     for question, options, answer in zip_longest(*(part if isinstance(part, list) else [part] for part in lists)):
         yield {"text": question, "context": row["article"], "options": options, "answer": answer}
 
 
-def paragraphs(row: Values) -> Iterator[Values]:
+def reshape_squad(row: Values) -> Iterator[Values]:
     """SQuAD's and QuAC's own files: an article's paragraphs, each with its questions."""
-    for paragraph in _list(row["paragraphs"]):
-        for question in _list(paragraph.get("qas")):
+    for paragraph in _read_list(row["paragraphs"]):
+        for question in _read_list(paragraph.get("qas")):
             asked = {"text": question.get("question"), "context": paragraph.get("context"), "id": question.get("id")}
             yield {**asked, "answer": question.get("answers") or None}
 
 
-def turns_about_passage(row: Values) -> Iterator[Values]:
+def reshape_quac(row: Values) -> Iterator[Values]:
     """QuAC and CoQA: the questions of a dialogue about a passage."""
     passage = row.get("context", row.get("story"))
-    questions, answers = _list(row["questions"]), row["answers"]
-    ids = _list(row.get("turn_ids")) or [None] * len(questions)
+    questions, answers = _read_list(row["questions"]), row["answers"]
+    ids = _read_list(row.get("turn_ids")) or [None] * len(questions)
     if isinstance(answers, Mapping):
         answers = next((answers[key] for key in ("texts", "input_text") if key in answers), [])
-    for question, answer, name in zip_longest(questions, _list(answers), ids):
+    for question, answer, name in zip_longest(questions, _read_list(answers), ids):
         asked = question.get("input_text") if isinstance(question, Mapping) else question
         yield {"text": asked, "context": passage, "answer": answer, "id": name}
 
 
-def question_pairs(row: Values) -> Iterator[Values]:
+def reshape_drop(row: Values) -> Iterator[Values]:
     """DROP's own files: the questions about a passage, whose answers are numbers, spans or dates."""
-    for pair in _list(row["qa_pairs"]):
+    for pair in _read_list(row["qa_pairs"]):
         answer = pair.get("answer", {})
         number, spans = answer.get("number"), answer.get("spans")
         date = " ".join(str(part) for part in answer.get("date", {}).values() if part)
@@ -164,9 +164,9 @@ def question_pairs(row: Values) -> Iterator[Values]:
         yield {"text": pair.get("question"), "context": row["passage"], "answer": known, "id": pair.get("query_id")}
 
 
-def scored_summaries(row: Values) -> Iterator[Values]:
+def reshape_summeval(row: Values) -> Iterator[Values]:
     """SummEval: of the machines' summaries of an article the most and the least consistent one."""
-    summaries, scores = _list(row["machine_summaries"]), _list(row["consistency"])
+    summaries, scores = _read_list(row["machine_summaries"]), _read_list(row["consistency"])
     rated = sorted(zip(scores, summaries, strict=False), key=lambda pair: float(pair[0]))
     best, least = (rated[-1], rated[0]) if rated else ((0, None), (0, None))
     tie = {"winner": "tie"} if best[0] == least[0] else {}
@@ -174,7 +174,7 @@ def scored_summaries(row: Values) -> Iterator[Values]:
     yield {**pair, **tie, "text": row["text"], "id": row.get("id")}
 
 
-def first_where_one(row: Values) -> Iterator[Values]:
+def reshape_shp(row: Values) -> Iterator[Values]:
     """SHP: two replies, of which the first is preferred where the label is 1."""
     replies = [row["human_ref_a"], row["human_ref_b"]]
     better, worse = replies if str(row["labels"]).strip() in ONES else reversed(replies)
@@ -182,25 +182,25 @@ def first_where_one(row: Values) -> Iterator[Values]:
     yield {**question, "better": better, "worse": worse}
 
 
-def judged_turn(row: Values) -> Iterator[Values]:
+def reshape_mt_bench(row: Values) -> Iterator[Values]:
     """MT-Bench's judgments by people: two conversations, of which one exchange after the other is judged."""
     exchanges = int(row["turn"])
-    first, second = (_list(row[name])[: 2 * exchanges] for name in ("conversation_a", "conversation_b"))
+    first, second = (_read_list(row[name])[: 2 * exchanges] for name in ("conversation_a", "conversation_b"))
     by = {"first_by": row.get("model_a"), "second_by": row.get("model_b")}
     yield {**by, "instruction": first, "text": first, "first": first, "second": second, "winner": row["winner"]}
 
 
-def one_hot_winner(row: Values) -> Iterator[Values]:
+def reshape_arena(row: Values) -> Iterator[Values]:
     """An arena's table: one of three columns has a 1, and each text is a list of turns."""
     names = {"winner_model_a": "A", "winner_model_b": "B", "winner_tie": "tie"}
     winner = next((name for column, name in names.items() if str(row.get(column)).strip() in ONES), None)
     texts = {"instruction": row["prompt"], "first": row["response_a"], "second": row["response_b"]}
-    first = {name: first_of_turns(value) or value for name, value in texts.items()}
+    first = {name: take_first_turn(value) or value for name, value in texts.items()}
     by = {"first_by": row.get("model_a"), "second_by": row.get("model_b")}
     yield {**first, **by, "winner": winner, "text": first["instruction"], "id": row.get("id")}
 
 
-def _list(value: Any) -> list[Any]:
+def _read_list(value: Any) -> list[Any]:
     parsed = parse_literal(value)
     return list(parsed) if isinstance(parsed, list | tuple) else []
 
@@ -226,7 +226,7 @@ LAYOUTS: tuple[KnownLayout, ...] = (
             not_asked="mc0_targets mc2_targets"),
     _layout("truthfulqa", "question best_answer correct_answers incorrect_answers", text="question",
             answer="best_answer correct_answers", not_asked="incorrect_answers best_incorrect_answer source",
-            reshape=answers_by_semicolons),
+            reshape=reshape_truthfulqa),
     _layout("hellaswag", "ctx endings", text="ctx", options="endings", answer="label", not_asked="ctx_a ctx_b"),
     _layout("swag", "startphrase ending0 ending1 ending2 ending3", text="startphrase",
             options="ending0 ending1 ending2 ending3", answer="label", not_asked="sent1 sent2"),
@@ -234,43 +234,43 @@ LAYOUTS: tuple[KnownLayout, ...] = (
             options="answera answerb answerc", answer="label correct"),
     _layout("piqa", "goal sol1 sol2", text="goal", options="sol1 sol2", answer="label", id="id"),
     _layout("copa", "premise choice1 choice2 question", text="premise question", options="choice1 choice2",
-            answer="label", reshape=cause_or_effect),
+            answer="label", reshape=reshape_copa),
     _layout("medqa", "question options answer answer_idx", text="question", options="options", answer="answer",
             not_asked="metamap_phrases meta_info"),
     _layout("medmcqa", "question opa opb opc opd", text="question", options="opa opb opc opd", answer="cop", id="id",
             not_asked="exp"),
     _layout("sciq", "question correct_answer distractor1 distractor2 distractor3", text="question", context="support",
             options="correct_answer distractor1 distractor2 distractor3", answer="correct_answer",
-            reshape=shuffled_options),
+            reshape=reshape_sciq),
     _layout("gpqa", "question correct_answer incorrect_answer_1 incorrect_answer_2", text="question",
             options="correct_answer incorrect_answer_1 incorrect_answer_2 incorrect_answer_3", answer="correct_answer",
-            id="record_id", reshape=shuffled_options),
+            id="record_id", reshape=reshape_sciq),
     _layout("winogrande", "sentence option1 option2", text="sentence", options="option1 option2", answer="answer"),
     _layout("agieval", "passage question options label answer", text="question", context="passage", options="options",
             answer="label answer", not_asked="other"),
     _layout("bigbench", "inputs targets multiple_choice_targets multiple_choice_scores", text="inputs",
             options="multiple_choice_targets multiple_choice_scores", answer="targets", id="idx",
-            reshape=scored_options),
+            reshape=reshape_big_bench),
     # Passages
     _layout("boolq", "question passage label", text="question", context="passage", answer="label", id="idx",
-            reshape=truth_label),
+            reshape=reshape_boolq),
     _layout("boolq", "question passage answer title", text="question", context="passage", answer="answer"),
     _layout("race", "article question options answer", text="question", context="article", options="options",
             answer="answer"),
     _layout("race", "article questions options answers", text="questions", context="article", options="options",
-            answer="answers", reshape=lists_side_by_side),
+            answer="answers", reshape=reshape_race),
     _layout("squad", "paragraphs", text="paragraphs", context="paragraphs", answer="paragraphs",
-            reshape=paragraphs),
+            reshape=reshape_squad),
     _layout("squad", "context question answers.text", text="question", context="context", answer="answers", id="id",
             not_asked="title"),
     _layout("quac", "context questions turn_ids answers.texts", text="questions", context="background context",
-            answer="answers", not_asked="orig_answers", reshape=turns_about_passage),
+            answer="answers", not_asked="orig_answers", reshape=reshape_quac),
     _layout("coqa", "story questions answers", text="questions", context="story", answer="answers",
-            not_asked="additional_answers", reshape=turns_about_passage),
+            not_asked="additional_answers", reshape=reshape_quac),
     _layout("drop", "passage question answers_spans", text="question", context="passage", answer="answers_spans",
             id="query_id"),
     _layout("drop", "passage qa_pairs", text="qa_pairs", context="passage", answer="qa_pairs",
-            reshape=question_pairs),
+            reshape=reshape_drop),
     _layout("pubmedqa", "question context.contexts final_decision", text="question", context="context.contexts",
             answer="final_decision", id="pubid", not_asked="context long_answer"),
     _layout("pubmedqa", "question contexts final_decision", text="question", context="contexts",
@@ -305,7 +305,7 @@ LAYOUTS: tuple[KnownLayout, ...] = (
     _layout("cnn_dailymail", "article highlights", text="article", answer="highlights", id="id", prompt=SUMMARISE),
     _layout("summeval", "text machine_summaries consistency", text="text", article_sentence="text",
             correct_sentence="machine_summaries consistency", incorrect_sentence="machine_summaries consistency",
-            id="id", not_asked=_SCORES, reshape=scored_summaries, prompt=SUMMARISE),
+            id="id", not_asked=_SCORES, reshape=reshape_summeval, prompt=SUMMARISE),
     _layout("summeval", "text decoded expert_annotations", text="text", cluster="id",
             not_asked=f"decoded {_SCORES}", prompt=SUMMARISE),
     _layout("frank", "article summary hash model_name", text="article", cluster="hash",
@@ -320,15 +320,15 @@ LAYOUTS: tuple[KnownLayout, ...] = (
             second="output_2", winner="label"),
     _layout("shp", "history human_ref_a human_ref_b labels", instruction="history", text="history",
             better="human_ref_a human_ref_b labels", worse="human_ref_a human_ref_b labels", cluster="post_id",
-            reshape=first_where_one),
+            reshape=reshape_shp),
     _layout("mt_bench", "conversation_a conversation_b winner turn judge", instruction="conversation_a",
             text="conversation_a", first="conversation_a", second="conversation_b", winner="winner",
-            first_by="model_a", second_by="model_b", reshape=judged_turn),
+            first_by="model_a", second_by="model_b", reshape=reshape_mt_bench),
     _layout("arena", "conversation_a conversation_b winner", instruction="conversation_a", text="conversation_a",
             first="conversation_a", second="conversation_b", winner="winner", first_by="model_a", second_by="model_b"),
     _layout("arena", "prompt response_a response_b winner_model_a winner_model_b", instruction="prompt", text="prompt",
             first="response_a", second="response_b", winner="winner_model_a winner_model_b winner_tie", id="id",
-            first_by="model_a", second_by="model_b", reshape=one_hot_winner),
+            first_by="model_a", second_by="model_b", reshape=reshape_arena),
     _layout("alpaca_eval", "instruction output_1 output_2 preference", instruction="instruction", text="instruction",
             context="input", first="output_1", second="output_2", winner="preference", first_by="generator_1",
             second_by="generator_2"),

@@ -20,7 +20,7 @@ from fsspec.implementations.local import LocalFileSystem
 from contrapose.tasks.config.hosts import PORTS, open_socket, origin_of, refuse_forbidden
 from contrapose.tasks.core.bounds import MOST_COLUMNS, MOST_RATIO, is_bomb
 from contrapose.tasks.core.errors import ContraposeError, DataError
-from contrapose.tasks.core.file_servers import missing_package, time_limits
+from contrapose.tasks.core.file_servers import find_missing_package, make_time_limits
 from contrapose.tasks.load.rows import escape
 
 PART = 2**18
@@ -151,7 +151,7 @@ def decoding_error(file: IO[bytes], source: str, encoding: str = "UTF-8") -> Dat
     return source_error(source, observed, expected=f"text in {encoding}", remedy="Save it as UTF-8.")
 
 
-async def _client(**options: Any) -> Any:
+async def _make_client(**options: Any) -> Any:
     """Return a client of aiohttp that looks at every address which a name or a redirect leads to."""
     import aiohttp
 
@@ -166,9 +166,9 @@ def _open_raw(source: str) -> Iterator[IO[bytes]]:
     try:
         if (origin := origin_of(place)) is not None:
             refuse_forbidden(origin.host, where=escape(source))
-        options: dict[str, Any] = time_limits(source)
+        options: dict[str, Any] = make_time_limits(source)
         if mark and scheme in PORTS:
-            options |= {scheme: {**options.get(scheme, {}), "get_client": _client}}
+            options |= {scheme: {**options.get(scheme, {}), "get_client": _make_client}}
         files, path = fsspec.core.url_to_fs(source, **options)
         local = isinstance(files, LocalFileSystem)
         if local and files.isdir(path):
@@ -210,7 +210,7 @@ def _opening_error(source: str, error: Exception) -> DataError:
             observed, expected = "the file may not be read", "read permission"
             remedy = "Change its permissions."
         case ImportError():
-            package = missing_package(error)
+            package = find_missing_package(error)
             observed = f"the package {package} is not installed" if package else library_error(error)
             expected = "the package that reads this kind of address"
             remedy = f"Install it with pip install {package}." if package else "Install it."

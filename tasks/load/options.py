@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
-from contrapose.tasks.load.rows import Unfit, is_missing, kind_of, parse_literal, quote, require_label, require_text
+from contrapose.tasks.load.rows import Unfit, is_missing, name_kind, parse_literal, quote, require_label, require_text
 from contrapose.tasks.probes.base import letters
 
 MOST = 26
@@ -72,31 +72,31 @@ def read_options(value: Any) -> Options | None:
                 f"{quote(value)} is one text without marks",
                 expected='a list as JSON, such as ["hot", "cold"], or one text with the marks A. , B. , C. , …',
             )
-        return _checked_options(marked.texts, marked.marks, labelled=True)
+        return _check_options(marked.texts, marked.marks, labelled=True)
     if isinstance(value, Mapping):
         return _read_mapping(value)
     if not isinstance(value, list | tuple):
-        raise Unfit(f"{quote(value)} is {kind_of(value)}", expected="a list of texts")
+        raise Unfit(f"{quote(value)} is {name_kind(value)}", expected="a list of texts")
     if all(isinstance(item, Mapping) for item in value):
         names = ("text", "value", "content", "answer"), ("label", "key", "letter", "id")
         return _read_labelled(
             *([next((item[key] for key in keys if key in item), None) for item in value] for keys in names)
         )
-    texts = [_option_text(item) for item in value]
+    texts = [_read_option_text(item) for item in value]
     matches = [match for option in texts if (match := MARK.match(option))]
-    marks = [_mark(match) for match in matches]
+    marks = [_find_mark(match) for match in matches]
     bare = [option[match.end() :].strip() for option, match in zip(texts, matches, strict=False)]
-    if len(matches) == len(texts) > 1 and marks in _mark_sequences(len(texts)) and all(bare):
-        return _checked_options(bare, marks, labelled=True)
-    return _checked_options(texts, letters(len(texts)))
+    if len(matches) == len(texts) > 1 and marks in _list_mark_sequences(len(texts)) and all(bare):
+        return _check_options(bare, marks, labelled=True)
+    return _check_options(texts, letters(len(texts)))
 
 
-def options_within(value: str) -> tuple[str, Options | None]:
+def split_off_options(value: str) -> tuple[str, Options | None]:
     """Return what a text asks, and the marked options that stand behind it; None where there are none."""
     marked = _split_at_marks(value)
     if len(marked.marks) < 2 or not all(marked.texts):
         return value, None
-    return marked.before, _checked_options(marked.texts, marked.marks, labelled=True)
+    return marked.before, _check_options(marked.texts, marked.marks, labelled=True)
 
 
 def _split_at_marks(value: str) -> MarkedOptions:
@@ -104,11 +104,11 @@ def _split_at_marks(value: str) -> MarkedOptions:
     value = value.replace("\r\n", "\n")
     best = MarkedOptions(value, (), ())
     starts = [match.start() for match in INLINE.finditer(value)]
-    for sequence in _mark_sequences(MOST):
+    for sequence in _list_mark_sequences(MOST):
         cuts: list[tuple[int, int]] = []
         for start in starts:
             match = MARK.match(value, start)
-            if match and (not cuts or start >= cuts[-1][1]) and _mark(match) == sequence[len(cuts)]:
+            if match and (not cuts or start >= cuts[-1][1]) and _find_mark(match) == sequence[len(cuts)]:
                 cuts.append((start, match.end()))
                 if len(cuts) == MOST:
                     break
@@ -120,19 +120,19 @@ def _split_at_marks(value: str) -> MarkedOptions:
     return best
 
 
-def _mark(match: re.Match[str]) -> str:
+def _find_mark(match: re.Match[str]) -> str:
     """Return the letter or number of a mark."""
     return next(mark for mark in match.groups() if mark)
 
 
-def _mark_sequences(count: int) -> list[list[str]]:
+def _list_mark_sequences(count: int) -> list[list[str]]:
     """Return marks in their order: capital letters, small ones, numbers from 1, and from 0."""
     alphabet = list(ascii_uppercase[:count])
     numbers = [str(number) for number in range(count + 1)]
     return [alphabet, [letter.lower() for letter in alphabet], numbers[1:], numbers[:-1]]
 
 
-def _option_text(value: Any) -> str:
+def _read_option_text(value: Any) -> str:
     """Return the text of a single option."""
     if isinstance(value, str) and not value.strip():
         raise Unfit("an option is blank", expected="a text for each letter")
@@ -149,15 +149,15 @@ def _read_mapping(value: Mapping[str, Any]) -> Options:
         if not isinstance(texts, list | tuple) or not isinstance(truths, list | tuple) or len(texts) != len(truths):
             expected = '{"choices": […], "labels": […]}, equally long'
             raise Unfit(f"{quote(texts)} is no set of options", expected=expected)
-    elif [key.upper() for key in keys] in (sequence[: len(keys)] for sequence in _mark_sequences(len(keys))):
-        return _checked_options([_option_text(item) for item in value.values()], keys, labelled=True)
+    elif [key.upper() for key in keys] in (sequence[: len(keys)] for sequence in _list_mark_sequences(len(keys))):
+        return _check_options([_read_option_text(item) for item in value.values()], keys, labelled=True)
     elif value and all(item in (*TRUE, *FALSE) for item in value.values()):
         texts, truths = keys, list(value.values())
     else:
         raise Unfit(f"{quote(value)} is no set of options", expected='{"A": …, "B": …} or {"text": […], "label": […]}')
-    options = [_option_text(part) for part in texts]
+    options = [_read_option_text(part) for part in texts]
     right = tuple(option for option, truth in zip(options, truths, strict=True) if truth in TRUE)
-    return _checked_options(options, letters(len(options)), right=right)
+    return _check_options(options, letters(len(options)), right=right)
 
 
 def _read_labelled(texts: Any, labels: Any) -> Options:
@@ -166,12 +166,12 @@ def _read_labelled(texts: Any, labels: Any) -> Options:
         raise Unfit(f"{quote(texts)} is no set of options", expected='{"label": […], "text": […]}, equally long')
     if len(set(map(str, labels))) != len(labels):
         raise Unfit(f"labels {quote(labels)}", expected="labels that differ")
-    return _checked_options(
-        [_option_text(part) for part in texts], [require_label(part).strip() for part in labels], labelled=True
+    return _check_options(
+        [_read_option_text(part) for part in texts], [require_label(part).strip() for part in labels], labelled=True
     )
 
 
-def _checked_options(
+def _check_options(
     texts: Sequence[str], labels: Sequence[str], *, labelled: bool = False, right: tuple[str, ...] = ()
 ) -> Options:
     """Return options, or raise where there are too few, too many or blank ones."""

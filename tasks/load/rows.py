@@ -93,7 +93,7 @@ def escape(text: str, *, most: int = 300) -> str:
 def require_text(value: Any) -> str:
     """Return a text unchanged, or raise Unfit: it is null, blank, no text, too long, or cannot be stored or sent."""
     if not isinstance(value, str):
-        observed = "null" if value is None else f"{quote(value)} is {kind_of(value)}"
+        observed = "null" if value is None else f"{quote(value)} is {name_kind(value)}"
         raise Unfit(observed, expected="a text")
     if not value.strip():
         raise Unfit(f"{quote(value)} is blank", expected="a text")
@@ -120,7 +120,7 @@ def require_label(value: Any) -> str:
     return require_text(str(value) if isinstance(value, bool | int | float) else value)
 
 
-def optional_label(value: Any) -> str | None:
+def read_optional_label(value: Any) -> str | None:
     """Return a label as `require_label`, or None for null."""
     return None if value is None else require_label(value)
 
@@ -182,7 +182,7 @@ def _convert_to_json(content: str) -> str:
     return "".join(parts)
 
 
-def lookup(values: Mapping[str, Any], path: str) -> Any:
+def find_value(values: Mapping[str, Any], path: str) -> Any:
     """Return the value of a column, or of a key below one, such as `question.stem`; None where there is none."""
     if path in values:
         return values[path]
@@ -190,12 +190,12 @@ def lookup(values: Mapping[str, Any], path: str) -> Any:
     while dot:
         inner = values.get(head)
         if isinstance(inner, Mapping):
-            return lookup(inner, rest)
+            return find_value(inner, rest)
         more, dot, rest = rest.partition(".")
         head = f"{head}.{more}"
     return None
 
 
-def kind_of(value: Any) -> str:
+def name_kind(value: Any) -> str:
     """Return what a value is, for an error: `a number`, `a list`."""
     return KINDS.get(type(value), f"a {type(value).__name__}")

@@ -17,7 +17,7 @@ from contrapose.tasks.core.records import RelatedTexts, Sample
 from contrapose.tasks.load import bundled, huggingface, opening
 from contrapose.tasks.load.opening import source_error
 from contrapose.tasks.load.rows import escape
-from contrapose.tasks.load.source_reader import SourceReading, format_of
+from contrapose.tasks.load.source_reader import SourceReading, detect_format
 
 
 @dataclass(slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class SourceFacts:
 
 
 @dataclass(slots=True, kw_only=True)
-class Loaded(SourceFacts):
+class LoadedSamples(SourceFacts):
     """Samples, and where they came from."""
 
     samples: list[Any]
@@ -50,11 +50,11 @@ def load_samples(
     seed: int,
     most: int | None = None,
     uses_answers: bool = True,
-) -> Loaded:
+) -> LoadedSamples:
     """Read a source, check every row, and draw samples, all at once; the parameters are those of `Drawing`."""
     drawing = Drawing(data=data, sample_type=sample_type, limit=limit, seed=seed, most=most, uses_answers=uses_answers)
     samples = list(drawing.samples())
-    return Loaded(samples=samples, **{fact.name: getattr(drawing, fact.name) for fact in fields(SourceFacts)})
+    return LoadedSamples(samples=samples, **{fact.name: getattr(drawing, fact.name) for fact in fields(SourceFacts)})
 
 
 @dataclass(slots=True, kw_only=True)
@@ -101,7 +101,7 @@ class Drawing(SourceFacts):
         samples = reading.samples(most=self.most)
         if self._has_variants:
             pairs = pair_variants(cast(Iterator[RelatedTexts], samples), source=self.data.source)
-            self.rows, notes = len(pairs), [note_on_pairs(pairs, reading.good)]
+            self.rows, notes = len(pairs), [describe_unpaired_rows(pairs, reading.good)]
             yield from pairs
         else:
             yield from samples
@@ -110,14 +110,14 @@ class Drawing(SourceFacts):
         self.columns = reading.description.summary() if reading.description else None
 
 
-def content_sha256(data: DataSettings) -> str:
+def hash_source(data: DataSettings) -> str:
     """Return the hash of a source's content, found without parsing a file, or raise ConfigError or DataError."""
     special = {"bundled": bundled.sha256, "hf": huggingface.sha256}
-    own = special.get(format_of(data))
+    own = special.get(detect_format(data))
     return own(data) if own else opening.sha256(data.source)
 
 
-def fair_order(clusters: Sequence[str | None], ids: Sequence[str], *, seed: int) -> list[int]:
+def shuffle_fairly(clusters: Sequence[str | None], ids: Sequence[str], *, seed: int) -> list[int]:
     """Return places of samples in an order of which every beginning is a fair sample.
 
     It is the order of hashes, so that it depends on no other sample. Samples of one cluster stay together.
@@ -209,7 +209,7 @@ def draw_clusters(clusters: Sequence[str | None], order: Sequence[int], limit: i
     return frozenset(drawn)
 
 
-def note_on_pairs(pairs: Sequence[RelatedTexts], rows: int) -> str:
+def describe_unpaired_rows(pairs: Sequence[RelatedTexts], rows: int) -> str:
     """Return what people should know about rows that have no pair; empty where all have one."""
     left = rows - len(pairs) - len({pair.cluster for pair in pairs})
     return f"{left:,} rows are left out: their cluster has no original, or nothing but it" if left else ""

@@ -19,8 +19,8 @@ from contrapose.tasks.core.outcome import LeftOut, LeftOutRow
 from contrapose.tasks.core.records import AnswerPair, Sample
 from contrapose.tasks.core.registry import find, names
 from contrapose.tasks.load import bundled
-from contrapose.tasks.load.building import Builder
-from contrapose.tasks.load.describing import HEAD, describe, refuse_unasked
+from contrapose.tasks.load.building import SampleBuilder
+from contrapose.tasks.load.describing import HEAD, describe_table, refuse_table_without_question
 from contrapose.tasks.load.description import TableDescription
 from contrapose.tasks.load.opening import folder_error, refuse_wide, source_error
 from contrapose.tasks.load.rows import Omission, Problem, Row, escape, quote
@@ -62,17 +62,17 @@ class SourceReading:
         Raises DataError where there are no rows, a column is missing, or rows cannot be used: any of them, or, where
         bad ones are left out, all of them.
         """
-        rows: Iterator[Row] = islice(find("sources", format_of(self.data))(self.data), most)
+        rows: Iterator[Row] = islice(find("sources", detect_format(self.data))(self.data), most)
         head = list(islice(rows, HEAD))
         self.notes = head[0].notes if head else ()
         refuse_wide(len({name for row in head for name in row.values}), self.data.source)
         readable = [row for row in head if row.problem is None]
-        self.description = describe(readable, self.data, self.sample_type)
+        self.description = describe_table(readable, self.data, self.sample_type)
         if readable:
-            refuse_unasked(self.description, readable, self.data, uses_answers=self.uses_answers)
-        builder = Builder(
+            refuse_table_without_question(self.description, readable, self.data, uses_answers=self.uses_answers)
+        builder = SampleBuilder(
             description=self.description,
-            stem=stem_of(self.data),
+            stem=shorten_source_name(self.data),
             uses_answers=self.uses_answers,
             slice_by=self.data.slice_by,
             turn=self.data.turn,
@@ -165,13 +165,13 @@ class SourceReading:
         return join_errors([count, *errors], uncounted=self.bad - len(self.problems))
 
 
-def format_of(data: DataSettings) -> str:
+def detect_format(data: DataSettings) -> str:
     """Return the name in `SOURCES` that reads a source, or raise DataError."""
     if data.format is not None:
         return data.format
     if data.source.startswith(HUGGING_FACE):
         return "hf"
-    suffix = PurePosixPath(_file_name(data.source)).suffix.removeprefix(".").lower()
+    suffix = PurePosixPath(_find_file_name(data.source)).suffix.removeprefix(".").lower()
     if not suffix and not set(data.source) & {"/", "\\"}:
         return "bundled"
     formats = [name for name in names("sources") if name not in ("bundled", "hf")]
@@ -184,19 +184,19 @@ def format_of(data: DataSettings) -> str:
     raise DataError(
         f"unknown suffix {quote('.' + suffix)}" if suffix else "the name has no suffix",
         expected=f"a file that ends in .{', .'.join(formats)}, or one of the bundled names "
-        f"{', '.join(bundled.bundled_names())}",
+        f"{', '.join(bundled.list_bundled_sets())}",
         remedy=f"Rename the file, or set format.{hint}",
         where=escape(data.source),
     )
 
 
-def stem_of(data: DataSettings) -> str:
+def shorten_source_name(data: DataSettings) -> str:
     """Return a short name for a source: `openbookqa_test` of `data/openbookqa_test.jsonl`."""
-    name = _file_name(data.source)
-    return (name if format_of(data) == "hf" else PurePosixPath(name).stem) or "row"
+    name = _find_file_name(data.source)
+    return (name if detect_format(data) == "hf" else PurePosixPath(name).stem) or "row"
 
 
-def _file_name(source: str) -> str:
+def _find_file_name(source: str) -> str:
     """Return the last part of a path or URL, without a query and without the ending of its compression."""
     outer = source.partition("::")[0]
     path = urlsplit(outer).path if outer.startswith(("http://", "https://")) else outer

@@ -15,10 +15,10 @@ from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.bounds import MOST_CLAIMED_ROWS, MOST_DOCUMENT, MOST_SHEET_ROWS
 from contrapose.tasks.core.errors import DataError, suggest_name
 from contrapose.tasks.load.delimited import read_delimited
-from contrapose.tasks.load.header import Record, table_rows
+from contrapose.tasks.load.header import Record, yield_table_rows
 from contrapose.tasks.load.opening import library_error, open_source, open_text, refuse_bomb, refuse_wide, source_error
 from contrapose.tasks.load.rows import Row, quote, quote_all
-from contrapose.tasks.load.source_reader import format_of
+from contrapose.tasks.load.source_reader import detect_format
 
 SEPARATORS = {"csv": ",;\t|", "tsv": "\t,;|"}
 """Signs that may separate fields, the likeliest first; spreadsheets of many countries write semicolons into a .csv."""
@@ -30,7 +30,7 @@ SEARCHED = 1_000
 
 def read_rows(data: DataSettings) -> Iterator[Row]:
     """Yield rows of a table, or raise DataError."""
-    name = format_of(data)
+    name = detect_format(data)
     if name in SEPARATORS:
         with open_text(data.source) as file:
             yield from read_delimited(file, data, SEPARATORS[name])
@@ -51,7 +51,7 @@ def _read_excel(file: IO[bytes], data: DataSettings) -> Iterator[Row]:
     is_open = others and data.sheet is None
     notes = [f"sheet {quote(sheet.title)} is read; the workbook also has {', '.join(others)}"] if is_open else []
     with closing(_sheet_records(sheet, data)) as records:
-        yield from table_rows(records, data, notes=notes)
+        yield from yield_table_rows(records, data, notes=notes)
 
 
 def _sheet_records(sheet: Any, data: DataSettings) -> Generator[Record]:

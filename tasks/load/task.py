@@ -8,7 +8,7 @@ from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.outcome import DataSummary
 from contrapose.tasks.core.policy import room_task
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.load.samples import Drawing, fair_order
+from contrapose.tasks.load.samples import Drawing, shuffle_fairly
 from contrapose.tasks.tables.table import Table, read_arrow, write, write_arrow
 
 
@@ -40,5 +40,5 @@ def load(test: str, data: DataSettings, sha256: str, limit: int | None, seed: in
 def arrange(test: str, samples: Table, seed: int) -> Table:
     """Put the samples of a test into an order of which every beginning is a fair sample; `test` is for people."""
     rows = read_arrow(samples)
-    places = fair_order(rows["cluster"].to_pylist(), rows["id"].to_pylist(), seed=seed)
+    places = shuffle_fairly(rows["cluster"].to_pylist(), rows["id"].to_pylist(), seed=seed)
     return write_arrow([rows.take(places)], rows.schema)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from contrapose.tasks.core.chats import Chat, Message, refuse_chat_in_text
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.language.replies.cut_off import opening_and_end
-from contrapose.tasks.language.replies.spoken import spoken_text
+from contrapose.tasks.language.replies.cut_off import find_first_and_last_sentence
+from contrapose.tasks.language.replies.spoken import extract_final_text
 from contrapose.tasks.probes.base import letters
 
 LONGEST_REPLY = 200_000
@@ -315,11 +315,15 @@ class OwnLabels:
         Thoughts name nothing, and neither does a reply over which the pattern takes too long. Without a pattern or a
         field, a reply that was `cut_off` names only what its first or last sentence names.
         """
-        reply = spoken_text(reply)
+        reply = extract_final_text(reply)
         named = self._find_label(reply, count=count)
         if not cut_off or self.pattern is not None or self.field is not None:
             return named
-        return named if named in {self._find_label(part, count=count) for part in opening_and_end(reply)} else None
+        return (
+            named
+            if named in {self._find_label(part, count=count) for part in find_first_and_last_sentence(reply)}
+            else None
+        )
 
     def _find_label(self, reply: str, *, count: int) -> int | None:
         try:

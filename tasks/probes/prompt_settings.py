@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from contrapose.tasks.core.chats import Chat, chat_of
+from contrapose.tasks.core.chats import Chat, parse_chat
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Likelihoods, TextSample
 from contrapose.tasks.probes.base import ASK, ProbeSettings, label_options, letters
@@ -328,7 +328,7 @@ def prompts_for(sample: TextSample, settings: PromptSettings, *, where: str) -> 
         refuse_hidden_parts(sample, settings.prompt, where=where)
         refuse_unlabelled_options(count, labels, where=where)
     options = label_options(sample.options, labels) if sample.options else ""
-    chat = chat_of(sample.chat or "")
+    chat = parse_chat(sample.chat or "")
     context = (sample.context or "").strip()
     return TextPrompts(settings.prompt, labels, options, context, where, settings.wording, chat, sample.turn)
 

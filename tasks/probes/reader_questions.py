@@ -16,8 +16,8 @@ import pandas as pd
 from contrapose.tasks.core.outcome import Estimate
 from contrapose.tasks.core.records import Case, Completion, FollowUp, Side, Trial
 from contrapose.tasks.language.replies.decision import weigh
-from contrapose.tasks.language.replies.spoken import spoken_text
-from contrapose.tasks.language.replies.text import canonical, window
+from contrapose.tasks.language.replies.spoken import extract_final_text
+from contrapose.tasks.language.replies.text import keep_readable_part, normalise_reply
 from contrapose.tasks.probes.base import Column, Measure, letter_options, letters
 from contrapose.tasks.probes.known_errors import BY_RULES
 from contrapose.tasks.probes.values import where
@@ -56,7 +56,7 @@ def write_question(reply: str, options: Sequence[str]) -> str:
 
     The reply is outside text, and could hold the line that fences it off: that line is made from the reply's own hash.
     """
-    quoted = spoken_text(reply)
+    quoted = extract_final_text(reply)
     if len(quoted) > QUOTED_FIRST + QUOTED_LAST:
         quoted = f"{quoted[:QUOTED_FIRST]}\n[…]\n{quoted[-QUOTED_LAST:]}"
     return PROMPT.format(
@@ -71,17 +71,17 @@ def is_askable(reply: Completion) -> bool:
     """Return whether a reply is complete text, so that the reader model can be asked about it."""
     if reply.error or reply.constrained or reply.option_loglikelihoods is not None:
         return False
-    said = spoken_text(reply.text or "")
+    said = extract_final_text(reply.text or "")
     # Whatever a reader makes of half a thought, it is no answer.
     return re.search(r"\w", said) is not None and not reply.is_cut_off
 
 
 def is_declining(reply: str, reason: str | None = None) -> bool:
     """Return whether a short reply clearly chooses nothing, by the reason why the rules read no letter."""
-    seen = window(reply)
+    seen = keep_readable_part(reply)
     if len(seen) > PLAIN:
         return False
-    return (weigh(canonical(seen)).reason if reason is None else reason) in DECLINES
+    return (weigh(normalise_reply(seen)).reason if reason is None else reason) in DECLINES
 
 
 def read_reader_answer(answer: str | None, options: Sequence[str]) -> str | None:
@@ -89,7 +89,7 @@ def read_reader_answer(answer: str | None, options: Sequence[str]) -> str | None
 
     Marks and a leading "Answer:" are left aside. "None" is no answer where an option of that name could be meant.
     """
-    words = re.findall(r"[^\W_]+", spoken_text(answer or "")[:QUOTED_FIRST])
+    words = re.findall(r"[^\W_]+", extract_final_text(answer or "")[:QUOTED_FIRST])
     words = words[1:] if len(words) == 2 and words[0].casefold() == "answer" else words
     if len(words) != 1:
         return None
@@ -157,7 +157,7 @@ def read_known_choice(reply: Completion, letter: str | None, step: str) -> str |
 
     None where rules could not read it, and where it is too short to tell anything.
     """
-    if not is_askable(reply) or len(re.findall(r"\w+", spoken_text(reply.text or ""))) < LEAST_WORDS:
+    if not is_askable(reply) or len(re.findall(r"\w+", extract_final_text(reply.text or ""))) < LEAST_WORDS:
         return None
     if letter is not None:
         return letter if step in BY_RULES else None

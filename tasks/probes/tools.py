@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Literal
 import pandas as pd
 from pydantic import Field
 
-from contrapose.tasks.core.chats import Chat, Message, chat_of
+from contrapose.tasks.core.chats import Chat, Message, parse_chat
 from contrapose.tasks.core.records import CONTROL_KIND, Case, Likelihoods, Score, Side, TextSample, Trial
-from contrapose.tasks.core.tool_calls import ToolCall, difference, read_calls, same_calls, split_reply
+from contrapose.tasks.core.tool_calls import ToolCall, are_same_calls, describe_call_difference, read_calls, split_reply
 from contrapose.tasks.language.english import is_english
 from contrapose.tasks.probes.answers.settings import CALLS
 from contrapose.tasks.probes.base import (
@@ -98,7 +98,7 @@ class _ToolProbe(Probe):
         self, sample: TextSample, settings: PromptSettings, *, rng: random.Random, likelihoods: Likelihoods
     ) -> Sequence[Case]:
         """Return one case with both lists of tools, or with the reason why the sample is skipped."""
-        chat, prompts = chat_of(sample.chat or ""), prompts_for(sample, settings, where=self.where)
+        chat, prompts = parse_chat(sample.chat or ""), prompts_for(sample, settings, where=self.where)
         fields: dict[str, Any] = {"perturbed": None, "perturbed_prompt": None}
         fields["skip_reason"] = self._skip_reason(chat, settings)
         if chat is not None and fields["skip_reason"] is None:
@@ -124,7 +124,7 @@ class _ToolProbe(Probe):
 
     def control(self, case: Case, sample: TextSample, settings: Any, *, rng: random.Random) -> Case | None:
         """Return a control: the same tools with the text in other words; None if the text is not English."""
-        chat = chat_of(sample.chat or "")
+        chat = parse_chat(sample.chat or "")
         if chat is None or not is_english(sample.text):
             return None
         kind, text = make_reworded_control(sample.text, rng=rng, options=bool(sample.options))
@@ -260,12 +260,14 @@ def _score_calls(trial: Trial) -> Score:
         return unscored_score("Neither reply calls a tool.")
     calls = [replace(call, name=renamed.get(call.name, call.name)) for call in second.calls]
     ordered = first.ordered or second.ordered
-    same = same_calls(first.calls, calls, ordered=ordered)
+    same = are_same_calls(first.calls, calls, ordered=ordered)
     before, after = (_find_called_place(one.calls, names) for one, names in zip((first, second), lists, strict=True))
     return Score(
         value=float(same),
         passed=same,
-        reason="Both replies make the same calls." if same else difference(first.calls, calls, ordered=ordered),
+        reason="Both replies make the same calls."
+        if same
+        else describe_call_difference(first.calls, calls, ordered=ordered),
         columns={
             "option_count": len(lists[0]),
             "place_before": before,
@@ -292,7 +294,7 @@ def _list_accepted_calls(case: Case) -> list[list[ToolCall]]:
 def _is_right_call(case: Case, calls: Sequence[ToolCall], *, ordered: bool) -> bool | None:
     """Return whether the calls match an accepted answer; None if no answer is known."""
     accepted = _list_accepted_calls(case)
-    return any(same_calls(known, calls, ordered=ordered) for known in accepted) if accepted else None
+    return any(are_same_calls(known, calls, ordered=ordered) for known in accepted) if accepted else None
 
 
 def _format_calls(calls: Sequence[ToolCall]) -> str:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import validate
 from contrapose.tasks.core import registry
-from contrapose.tasks.core.comparison import Comparison, judged
+from contrapose.tasks.core.comparison import Comparison, list_judged_pairs
 from contrapose.tasks.core.decision import CheckFinding, Side, Verdict
 from contrapose.tasks.core.errors import ModelError
 
@@ -93,7 +93,7 @@ def verdicts(comparison: Comparison) -> list[CheckFinding]:
     """Return the verdicts of the comparison on the candidate, test by test."""
     return [
         CheckFinding(test_type=test, verdict=pair["verdict"], reason=pair["reason"])
-        for test, pair in judged(comparison["tests"])
+        for test, pair in list_judged_pairs(comparison["tests"])
         if pair["verdict"] is not None
     ]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from contrapose.tasks.core.decision import Decision
 from contrapose.tasks.core.errors import ConfigError, ContraposeError, require_package
-from contrapose.tasks.core.secrets import from_block, from_environment, without_addresses
+from contrapose.tasks.core.secrets import read_environment_secret, read_secret_block, remove_addresses
 from contrapose.tasks.promotion import webhook
 from contrapose.tasks.promotion.settings import BLOCK, Promotion
 
@@ -84,9 +84,9 @@ def promote(settings: Promotion, decision: Decision, *, confirm: Callable[[], No
 def webhook_secret() -> str:
     """Return the secret that webhooks are signed with, or raise ConfigError if there is none, or it is too short."""
     # The variable wins: a block would not help where it is too short.
-    place, secret = VARIABLE, from_environment(VARIABLE, where=VARIABLE)
+    place, secret = VARIABLE, read_environment_secret(VARIABLE, where=VARIABLE)
     if not secret:
-        place, secret = f"the Prefect Secret block {BLOCK}", from_block(BLOCK, where="promotion.webhook")
+        place, secret = f"the Prefect Secret block {BLOCK}", read_secret_block(BLOCK, where="promotion.webhook")
     if len(secret) < SHORTEST:
         raise ConfigError(
             f"a secret of {len(secret)} characters",
@@ -146,7 +146,7 @@ def _ask_registry(name: str, ask: Callable[..., Any], *args: Any, **options: Any
     except Exception as error:
         # Whatever it is built on, a registry raises errors of many kinds; MLflow's own say what to do.
         own = type(error).__module__.partition(".")[0] == "mlflow"
-        why = f": {without_addresses(str(error))[:LONGEST_CAUSE]}" if own else ""
+        why = f": {remove_addresses(str(error))[:LONGEST_CAUSE]}" if own else ""
         raise ContraposeError(
             f"the MLflow registry did not answer ({type(error).__name__}{why})",
             expected="a registry in which the model is registered",

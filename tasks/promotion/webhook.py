@@ -15,7 +15,7 @@ from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import HTTPHandler, HTTPRedirectHandler, HTTPSHandler, Request, build_opener
 
-from contrapose.tasks.config.hosts import entries, network_of, origin_of, read_rule, refuse_inside
+from contrapose.tasks.config.hosts import list_variable_entries, origin_of, parse_network, read_rule, refuse_inside
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
 
 HEADER = "X-Contrapose-Signature"
@@ -38,7 +38,11 @@ def signature(body: bytes, secret: str, *, at: int) -> str:
 
 def is_listed(url: str, environment: Mapping[str, str] = os.environ) -> bool:
     """Return whether an environment names the host of an address, or raise ConfigError if it names no host."""
-    named = [entry for entry in entries(HOSTS, environment) if not {"/", ":"} & {*entry} or network_of(entry) is None]
+    named = [
+        entry
+        for entry in list_variable_entries(HOSTS, environment)
+        if not {"/", ":"} & {*entry} or parse_network(entry) is None
+    ]
     rules, origin = [read_rule(entry, where=HOSTS) for entry in named], origin_of(url)
     return origin is not None and any(rule.holds(origin) for rule in rules)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from contrapose.tasks.core.chats import shown_prompt
+from contrapose.tasks.core.chats import format_for_display
 from contrapose.tasks.core.history_records import History
 from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.core.records import Calls
@@ -18,7 +18,7 @@ from contrapose.tasks.core.validation import Checked
 from contrapose.tasks.probes.panels import Panel
 from contrapose.tasks.report.failures import find_failures
 from contrapose.tasks.report.rows import omit_controls, pick_test
-from contrapose.tasks.tables.results import columns_of
+from contrapose.tasks.tables.results import list_result_columns
 
 if TYPE_CHECKING:
     from contrapose.tasks.report.publish import StoredResults
@@ -45,7 +45,7 @@ class SentPrompts:
 
     def for_people(self) -> SentPrompts:
         """Return the prompts formatted for people; a conversation becomes lines with the speaker of each message."""
-        return replace(self, original=shown_prompt(self.original), changed=shown_prompt(self.changed))
+        return replace(self, original=format_for_display(self.original), changed=format_for_display(self.changed))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +82,7 @@ class Report:
         for part in self.results.parts():
             for test, picture in pictures.items():
                 rows = pick_test(omit_controls(part), test)
-                picture.add(rows.reindex(columns=list(columns_of(probe(test)))))
+                picture.add(rows.reindex(columns=list(list_result_columns(probe(test)))))
         outcomes = {test["test_type"]: test for test in self.summary["tests"]}
         return {test: picture.panels(outcomes[test]) for test, picture in pictures.items()}
 

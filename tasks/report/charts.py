@@ -14,11 +14,11 @@ from xml.etree import ElementTree
 import numpy as np
 from markupsafe import Markup, escape
 
-from contrapose.tasks.core.criteria import criteria_of
+from contrapose.tasks.core.criteria import list_criteria
 from contrapose.tasks.core.history_records import PastRun
 from contrapose.tasks.core.outcome import Outcome, Summary, Verdict
 from contrapose.tasks.report.rows import cut_name
-from contrapose.tasks.text.wording import counted, ends, number, percent
+from contrapose.tasks.text.wording import counted, format_interval, number, percent
 
 Chart = dict[str, Any]
 """A chart in the words of Vega-Lite, which are plain JSON: https://vega.github.io/vega-lite/docs/."""
@@ -287,11 +287,11 @@ def make_image_url(summary: Summary) -> str | None:
 
 def _yield_rate_values(outcome: Outcome) -> Iterator[dict[str, str | float | None]]:
     """Yield the chart's values of each rate with a gate; the verdict is next to the first one, which decided."""
-    criteria = criteria_of(outcome)
+    criteria = list_criteria(outcome)
     for place, own in enumerate(criteria):
         words = [] if place else [str(outcome["verdict"])]
         if own["low"] is not None and own["high"] is not None:
-            words.append(f"{percent(own['rate'])} ({ends((own['low'], own['high']))})")
+            words.append(f"{percent(own['rate'])} ({format_interval((own['low'], own['high']))})")
         test, name = cut_name(outcome["test_type"]), own["name"].replace("_", " ")
         yield {
             "test": f"{test}: {name}" if len(criteria) > 1 else test,

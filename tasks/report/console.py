@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from contrapose.tasks.core.comparison import Comparison, judged
+from contrapose.tasks.core.comparison import Comparison, list_judged_pairs
 from contrapose.tasks.core.outcome import Outcome, Summary
 from contrapose.tasks.report import comparison_markdown as markdown
 from contrapose.tasks.report import wordings
@@ -21,14 +21,14 @@ from contrapose.tasks.report.rows import format_columns, list_unused, name_parti
 from contrapose.tasks.text.cleaning import cut_text, one_line, show_hidden
 from contrapose.tasks.text.masking import mask_toxic
 from contrapose.tasks.text.wording import (
+    count_saved_questions,
     counted,
-    first_line,
-    further_reason,
-    noise,
+    describe_changes_by_noise,
+    find_first_line,
+    find_further_reason,
+    format_span,
     number,
     reason_text,
-    saved_by,
-    span,
     usage_text,
 )
 
@@ -105,7 +105,9 @@ def print_summary(
     console.print()
     kept_back = 0
     for outcome in summary["tests"]:
-        judged = "; ".join(filter(None, (f"on {rows}" if (rows := show_rows(outcome)) else "", first_line(outcome))))
+        judged = "; ".join(
+            filter(None, (f"on {rows}" if (rows := show_rows(outcome)) else "", find_first_line(outcome)))
+        )
         console.print(line(f"{outcome['test_type']}:"), color_verdict(outcome["verdict"]), line(judged))
         facts = collect_facts(outcome)
         notes = list(make_sentences(_select_notes(outcome, facts, explain=explain)))
@@ -121,8 +123,8 @@ def print_summary(
     for warning in summary["warnings"]:
         console.print(Text("Warning:", style="yellow"), line(warning))
     console.print()
-    usage = usage_text(summary["usage"], saved=saved_by(summary))
-    console.print(line(f"{usage}; {span(summary['seconds'] if seconds is None else seconds)}"))
+    usage = usage_text(summary["usage"], saved=count_saved_questions(summary))
+    console.print(line(f"{usage}; {format_span(summary['seconds'] if seconds is None else seconds)}"))
     console.print(_replace_unencodable(f"Report: {show_hidden(folder)}/report.html", console), soft_wrap=True)
     if kept_back:
         console.print("Statistics: see the report, or add --explain")
@@ -131,7 +133,7 @@ def print_summary(
 def _select_notes(outcome: Outcome, facts: TestFacts, *, explain: bool) -> Iterator[str]:
     """Yield clauses about a test, the most important first; some are empty."""
     if outcome["verdict"] != "pass":
-        yield further_reason(outcome)
+        yield find_further_reason(outcome)
     if outcome["errors"]:
         yield f"{outcome['errors']:,} of {outcome['cases'] - outcome['skipped']:,} cases got no answer"
     yield _describe_unscored(outcome)
@@ -141,7 +143,7 @@ def _select_notes(outcome: Outcome, facts: TestFacts, *, explain: bool) -> Itera
     yield from wordings.summarise_wordings(outcome)
     yield facts.guessing
     if outcome["control"]:
-        yield noise(outcome["control"], by_kind=explain)
+        yield describe_changes_by_noise(outcome["control"], by_kind=explain)
     if refused := outcome["refused"]:
         more = f" and {len(refused) - MOST_NAMES} more" if len(refused) > MOST_NAMES else ""
         yield f"refused {', '.join(cut_text(name, 60) for name in refused[:MOST_NAMES])}{more}"
@@ -225,7 +227,7 @@ def print_comparison(comparison: Comparison, *, console: Console) -> None:
         console.print(line(title))
         console.print(table)
     console.print()
-    pairs = [(f"{pair['first']} in {test}", pair) for test, pair in judged(comparison["tests"])]
+    pairs = [(f"{pair['first']} in {test}", pair) for test, pair in list_judged_pairs(comparison["tests"])]
     notes = [f"{name}: {pair['reason']}" for name, pair in pairs if pair["verdict"] == "cannot tell"]
     notes += [f"{name}: {note}" for name, pair in pairs if (note := markdown.format_unpaired(pair))]
     notes += [f"Warning: {warning}" for warning in comparison["warnings"]]

@@ -9,7 +9,7 @@ import pandas as pd
 
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.tables.results import COMMON
-from contrapose.tasks.text.cleaning import storable
+from contrapose.tasks.text.cleaning import make_storable
 
 # Spreadsheets trim blanks and quotes, and some fold full-width signs, before they look for a formula.
 _BLANK = (
@@ -42,7 +42,7 @@ def disarm(text: str) -> str:
     """
     if text[:1].isalnum() and text.isascii() and text.isprintable() and ";" not in text:
         return text
-    stored = storable(text)
+    stored = make_storable(text)
     later = _LATER.sub(r"\1'\2", stored) if any(sign in stored for sign in _PARTING) else stored
     return f"'{later}" if _FIRST.match(stored) else later
 

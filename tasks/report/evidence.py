@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from itertools import groupby
 from typing import NamedTuple
 
-from contrapose.tasks.core.criteria import further_gates
+from contrapose.tasks.core.criteria import list_further_gates
 from contrapose.tasks.core.noise import EXPLANATIONS, describe_noise
 from contrapose.tasks.core.outcome import Effect, GateSummary, Outcome, Summary
 from contrapose.tasks.core.records import LEAST_LABEL_MASS
@@ -22,16 +22,16 @@ from contrapose.tasks.probes.known_errors import READ_BY, name_step_shares
 from contrapose.tasks.probes.known_errors import UNREAD as UNREAD_REPLIES
 from contrapose.tasks.text.wording import (
     counted,
-    ends,
-    figure,
-    interval,
-    noise,
+    describe_case_sum,
+    describe_changes_by_noise,
+    describe_sample_share,
+    describe_skips,
+    describe_unscored,
+    format_figure,
+    format_interval,
+    format_pass_interval,
     number,
     percent,
-    skipped,
-    spoken_of,
-    sums,
-    unscored,
 )
 
 THE_MODEL = "the model"
@@ -60,7 +60,7 @@ def format_label(test: str, name: str) -> str:
 
 def yield_legend(outcomes: Iterable[Outcome]) -> Iterator[str]:
     """Yield the name and a one-sentence explanation of each rate with a gate, except the pass rate."""
-    rates = ((own["test_type"], gate["name"]) for own in outcomes for gate in further_gates(own))
+    rates = ((own["test_type"], gate["name"]) for own in outcomes for gate in list_further_gates(own))
     explained = ((format_label(*rate), explain_term(*rate).partition(". ")[0].removesuffix(".")) for rate in rates)
     yield from dict.fromkeys(f"{name}: {text}" for name, text in explained if text)
 
@@ -82,11 +82,13 @@ def make_rate_cells(outcome: Outcome) -> Iterator[RateCells]:
     """Yield the cells of the pass rate, then of each further rate with a gate."""
     rate, gate, chance = (percent(outcome[name]) for name in ("pass_rate", "min_pass_rate", "chance"))
     numbers = outcome["scored"], outcome["cases"]
-    yield RateCells(outcome["test_type"], rate, interval(outcome), gate, chance, *numbers, outcome["verdict"])
-    for own in further_gates(outcome):
+    yield RateCells(
+        outcome["test_type"], rate, format_pass_interval(outcome), gate, chance, *numbers, outcome["verdict"]
+    )
+    for own in list_further_gates(outcome):
         rate, gate, chance = map(percent, (own["rate"], own["wanted"], own["chance"]))
         name, numbers = own["name"].replace("_", " "), (own["rows"] - own["open"], own["rows"])
-        yield RateCells(name, rate, ends(own["interval"]), gate, chance, *numbers, "")
+        yield RateCells(name, rate, format_interval(own["interval"]), gate, chance, *numbers, "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +128,7 @@ def collect_facts(outcome: Outcome, *, reader: str = THE_MODEL) -> TestFacts:
         dependent = f"{gate['rows']:,} cases from {groups} count as about {gate['effective']:,.0f} independent cases"
     chance, wanted = outcome["chance"], outcome["min_pass_rate"]
     if chance is not None and wanted is not None and 0 < wanted <= chance:
-        others = [own["name"].replace("_", " ") for own in further_gates(outcome)]
+        others = [own["name"].replace("_", " ") for own in list_further_gates(outcome)]
         guessing = f"random guessing reaches a pass rate of {percent(chance)}; the gate is {percent(wanted)}"
         *first, last = others or [""]
         named = f"{', '.join(first)} and {last}" if first else last
@@ -145,17 +147,17 @@ def collect_facts(outcome: Outcome, *, reader: str = THE_MODEL) -> TestFacts:
         guessing=guessing,
         dependent=dependent,
         asked_again=describe_noise(outcome["estimates"]),
-        noise=noise(outcome["control"]) if outcome["control"] else "",
+        noise=describe_changes_by_noise(outcome["control"]) if outcome["control"] else "",
         effects=tuple(effects),
-        sums=sums(outcome),
+        sums=describe_case_sum(outcome),
         missing=missing,
         unread=unread,
         steps=steps,
         known_errors=known_errors,
         trust=tuple(describe_trust(outcome, reader=reader)),
-        spoken_of=spoken_of(outcome),
-        skipped=skipped(outcome["test_type"], outcome["skip_reasons"]),
-        unscored=unscored(outcome),
+        spoken_of=describe_sample_share(outcome),
+        skipped=describe_skips(outcome["test_type"], outcome["skip_reasons"]),
+        unscored=describe_unscored(outcome),
         langtest=langtest,
         reruns=describe_reruns(outcome),
     )
@@ -215,7 +217,7 @@ def format_interval(ends: tuple[float, float] | None) -> str:
 
 
 def _format_interval_ends(interval: tuple[float, float] | None) -> str:
-    return "" if interval is None else f" ({ends(interval)})"
+    return "" if interval is None else f" ({format_interval(interval)})"
 
 
 def _describe_subset(outcome: Outcome, measure: str) -> str:
@@ -230,7 +232,7 @@ def format_figures(outcome: Outcome) -> Iterator[tuple[str, str]]:
         estimate = outcome["estimates"].get(name)
         among = _describe_subset(outcome, name)
         basis = f", of {estimate['rows']:,} {among}" if estimate and among else ""
-        yield name, figure(value) + (format_interval(estimate["interval"]) if estimate else "") + basis
+        yield name, format_figure(value) + (format_interval(estimate["interval"]) if estimate else "") + basis
 
 
 def _effect_parts(outcome: Outcome, measured: Effect) -> tuple[str, str, str]:
@@ -281,13 +283,13 @@ def describe_gate(gate: GateSummary) -> str:
     """Return a rate and its gate, such as `12.5% (5.5-26.1%) of 40 cases; gate 50%, guessing 18.8%`."""
     open_ = f", {gate['open']:,} of them not scored" if gate["open"] else ""
     chance = "" if gate["chance"] is None else f", guessing {percent(gate['chance'])}"
-    text = f"{percent(gate['rate'])} ({ends(gate['interval'])}) of {counted('cases', gate['rows'])}{open_}"
+    text = f"{percent(gate['rate'])} ({format_interval(gate['interval'])}) of {counted('cases', gate['rows'])}{open_}"
     return f"{text}; gate {percent(gate['wanted'])}{chance}"
 
 
 def describe_slice(part: Slice) -> str:
     """Return a pass rate, such as `75% (9 of 12; 46.8-91.1%), unlike the others (p = 0.012)`."""
-    sure = "" if part["interval"] is None else f"; {ends(part['interval'])}"
+    sure = "" if part["interval"] is None else f"; {format_interval(part['interval'])}"
     unlike = f", unlike the others (p = {part['p']:.3f})" if part["p"] is not None and part["p"] <= 0.05 else ""
     return f"{percent(part['pass_rate'])} ({part['passed']:,} of {part['scored']:,}{sure}){unlike}"
 

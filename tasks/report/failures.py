@@ -10,7 +10,7 @@ import pandas as pd
 
 from contrapose.tasks.core.registry import is_probe, probe
 from contrapose.tasks.report.rows import Pairs, ReportRow, classify, omit_controls, pick_test, read_rows
-from contrapose.tasks.text.diff import Segments, mark
+from contrapose.tasks.text.diff import Segments, mark_differences
 from contrapose.tasks.text.masking import Show
 
 LOOKED_AT = 200
@@ -41,7 +41,7 @@ class MarkedRow:
 
 def mark_row(row: ReportRow, named: Iterable[str], *, number: str = "") -> MarkedRow:
     """Return a row with its changed words marked; details with one of the names are its context."""
-    marked, known = mark(row.original, row.changed), set(named)
+    marked, known = mark_differences(row.original, row.changed), set(named)
     return MarkedRow(
         row=row,
         number=number,

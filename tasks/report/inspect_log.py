@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from contrapose.tasks.core.chats import Message, chat_of
+from contrapose.tasks.core.chats import Message, parse_chat
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.core.tool_calls import parse_json
 from contrapose.tasks.report.base import Report, SentPrompts
@@ -117,7 +117,7 @@ def _make_samples(row: Json, prompts: Mapping[str, SentPrompts], report: Report)
 
 def _make_messages(prompt: str) -> Iterator[Json]:
     """Yield the messages of a prompt as Inspect has them."""
-    chat = chat_of(prompt)
+    chat = parse_chat(prompt)
     for message in chat.messages if chat else [Message(role="user", content=prompt)]:
         calls = [
             {"id": call["id"], "type": "function", "function": call["function"]["name"],

@@ -17,9 +17,16 @@ from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.evidence import describe_looks, format_looks, make_sentence, make_sentences
 from contrapose.tasks.report.rows import OUTCOMES, ReportRow, classify, cut_name, omit_controls, pick_test, read_rows
 from contrapose.tasks.text.cleaning import cut_text
-from contrapose.tasks.text.diff import Segments, mark
+from contrapose.tasks.text.diff import Segments, mark_differences
 from contrapose.tasks.text.masking import Show, make_shower
-from contrapose.tasks.text.wording import first_line, further_reason, interval, percent, skip_words, sums
+from contrapose.tasks.text.wording import (
+    describe_case_sum,
+    find_first_line,
+    find_further_reason,
+    format_pass_interval,
+    percent,
+    skip_words,
+)
 
 MOST = 50
 """Cases reported of each test: what failed first, then errors, then those without a score, then what passed."""
@@ -108,10 +115,10 @@ def _list_cases(outcome: Outcome, report: Report, show: Show) -> Iterator[tuple[
     """Yield titles and cases of a test: the gate, then asked cases, then skipped ones."""
     test, gate = outcome["test_type"], None
     if outcome["verdict"] != "pass":
-        sure = ", ".join(filter(None, (interval(outcome), format_looks(outcome))))
+        sure = ", ".join(filter(None, (format_pass_interval(outcome), format_looks(outcome))))
         rate = f"Pass rate {percent(outcome['pass_rate'])} ({sure}), gate {percent(outcome['min_pass_rate'])}."
-        first, further = make_sentence(first_line(outcome)), show(further_reason(outcome))
-        lines = (first, further, rate, *make_sentences(describe_looks(outcome)), f"{sums(outcome)}.")
+        first, further = make_sentence(find_first_line(outcome)), show(find_further_reason(outcome))
+        lines = (first, further, rate, *make_sentences(describe_looks(outcome)), f"{describe_case_sum(outcome)}.")
         verdict, body = outcome["verdict"], "\n".join(filter(None, lines))
         gate = TestCase(GATES[verdict], verdict, show(outcome["reason"]), body)
     yield "gate", gate
@@ -133,7 +140,7 @@ def _make_asked(row: ReportRow, verdict: Verdict) -> TestCase | None:
     """Return an asked case with replies and prompts; `[-removed-]` and `{+added+}` mark the difference."""
     if row.outcome == "pass":
         return None
-    first, second = mark(row.original, row.changed)
+    first, second = mark_differences(row.original, row.changed)
     prompts = (
         f"prompt before: {_mark_changes(first, '[-', '-]')}",
         f"prompt after: {_mark_changes(second, '{+', '+}')}",

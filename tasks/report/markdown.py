@@ -22,17 +22,17 @@ from contrapose.tasks.report.rows import (
     show_rows,
 )
 from contrapose.tasks.report.since import compare_with_earlier_run
-from contrapose.tasks.text.cleaning import escape, table
+from contrapose.tasks.text.cleaning import escape, format_table
 from contrapose.tasks.text.diff import Segments
 from contrapose.tasks.text.masking import Show, make_shower
 from contrapose.tasks.text.wording import (
+    count_saved_questions,
     counted,
-    first_line,
-    further_reason,
-    moment,
+    find_first_line,
+    find_further_reason,
+    format_moment,
+    format_span,
     reason_text,
-    saved_by,
-    span,
     usage_and_latency,
 )
 
@@ -96,10 +96,15 @@ def _write_head(report: Report, show: Show) -> Iterator[str]:
     summary = report.summary
     mark = MARKS.get(summary["verdict"], "")
     yield f"**{mark} {escape(summary['verdict'].capitalize())}** {escape(show(reason_text(summary)))}"
-    facts = (summary["model"]["id"], f"suite {summary['suite']}", moment(summary["started"]), span(summary["seconds"]))
+    facts = (
+        summary["model"]["id"],
+        f"suite {summary['suite']}",
+        format_moment(summary["started"]),
+        format_span(summary["seconds"]),
+    )
     yield "## Contrapose report"
     yield " · ".join(escape(cut_name(text)) for text in facts)
-    yield escape(f"{usage_and_latency(summary['usage'], saved=saved_by(summary))}.")
+    yield escape(f"{usage_and_latency(summary['usage'], saved=count_saved_questions(summary))}.")
 
 
 def _write_tests_table(tests: list[Outcome]) -> str:
@@ -111,7 +116,7 @@ def _write_tests_table(tests: list[Outcome]) -> str:
             verdict = f"{MARKS.get(cells.verdict, '')} {cells.verdict}{part}" if cells.verdict else ""
             rows.append((name, *cells[1:5], f"{cells.scored:,} / {cells.cases:,}", verdict))
     head = ("test", "pass rate", "95 % interval", "gate", "guessing", "scored / cases", "verdict")
-    return table(head, rows, numbers=range(1, 6))
+    return format_table(head, rows, numbers=range(1, 6))
 
 
 def _write_changes(report: Report, show: Show) -> Iterator[str]:
@@ -119,13 +124,13 @@ def _write_changes(report: Report, show: Show) -> Iterator[str]:
     if past is None:
         return
     yield f"### {escape(past.title)}\n\n{escape(past.compared_with)}"
-    yield table(("test", "then", "now", "change"), past.steps, numbers=(1, 2, 3))
+    yield format_table(("test", "then", "now", "change"), past.steps, numbers=(1, 2, 3))
     yield from map(escape, past.samples)
     differences = [(change["facet"], change["name"], change["before"], change["after"]) for change in past.differences]
     if not differences:
         yield escape(past.nothing)
         return
-    yield table(("what", "which", "then", "now"), differences[:MOST_NAMES])
+    yield format_table(("what", "which", "then", "now"), differences[:MOST_NAMES])
     if len(differences) > MOST_NAMES:
         yield f"and {len(differences) - MOST_NAMES:,} more"
 
@@ -135,21 +140,23 @@ def _yield_test_blocks(outcome: Outcome, report: Report, show: Show) -> Iterator
     test = outcome["test_type"]
     name, retrieved = escape(cut_name(test)), list(make_sentences(passages.describe_passages(outcome)))
     worded = list(make_sentences(wordings.summarise_wordings(outcome)))
-    lines = filter(None, (make_sentence(first_line(outcome)), further_reason(outcome), *retrieved[:1], *worded))
+    lines = filter(
+        None, (make_sentence(find_first_line(outcome)), find_further_reason(outcome), *retrieved[:1], *worded)
+    )
     yield Block(REASONS, f"### {name}\n\n" + "  \n".join(escape(show(text)) for text in lines))
     tables = ["  \n".join(map(escape, _write_notes(outcome, report, show)))]
     if retrieved:
         tables.append("  \n".join(map(escape, retrieved[1:])))
-        tables.append(table(*passages.tabulate_passages(outcome), numbers=(1, 2)))
+        tables.append(format_table(*passages.tabulate_passages(outcome), numbers=(1, 2)))
     for header, lines_of in (wordings.tabulate_wordings(outcome), wordings.tabulate_variance(outcome)):
-        tables += [table(header, lines_of, numbers=(1,))] if lines_of else []
+        tables += [format_table(header, lines_of, numbers=(1,))] if lines_of else []
     tables.append("  \n".join(map(escape, list(make_sentences(wordings.describe_wordings(outcome)))[len(worded) :])))
     if outcome["figures"]:
         named = [(show(evidence.format_label(test, name)), value) for name, value in evidence.format_figures(outcome)]
-        tables.append(table(("figure", "value (95 % interval)"), named[:MOST_NAMES], numbers=(1,)))
+        tables.append(format_table(("figure", "value (95 % interval)"), named[:MOST_NAMES], numbers=(1,)))
     if outcome["slices"]:
         named = [(show(part["name"]), evidence.describe_slice(part)) for part in outcome["slices"]]
-        tables.append(table(("slice", "pass rate"), named[:MOST_NAMES], numbers=(1,)))
+        tables.append(format_table(("slice", "pass rate"), named[:MOST_NAMES], numbers=(1,)))
         more = len(named) - MOST_NAMES
         tables += [f"and {more:,} more slices"] if more > 0 else []
     yield Block(DETAILS, _fold(f"Counts and figures of {name}", tables))
@@ -197,7 +204,7 @@ def _write_example(failure: MarkedRow) -> str:
     lines = [f"| {when} | {_mark_bold(prompt)} | {escape(reply)} |" for prompt, when, reply in both]
     texts = [f"{escape(name)}: {escape(text)}" for name, text in failure.context]
     title = f"**{escape(row.id)}** {escape(score + failure.sentence)}"
-    return "\n\n".join([title, "\n".join([table(("", "prompt", "reply"), ()), *lines]), *texts])
+    return "\n\n".join([title, "\n".join([format_table(("", "prompt", "reply"), ()), *lines]), *texts])
 
 
 def _mark_bold(segments: Segments) -> str:

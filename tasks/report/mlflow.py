@@ -9,19 +9,19 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from contrapose.tasks.core.criteria import criteria_of
+from contrapose.tasks.core.criteria import list_criteria
 from contrapose.tasks.core.errors import ContraposeError, require_package
 from contrapose.tasks.core.outcome import Summary
-from contrapose.tasks.core.process_state import SharedChange, lent_variables
-from contrapose.tasks.core.secrets import without_addresses
+from contrapose.tasks.core.process_state import SharedChange, set_temporary_variables
+from contrapose.tasks.core.secrets import remove_addresses
 from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.text.cleaning import show_hidden
-from contrapose.tasks.text.wording import criteria_text, saved_by
+from contrapose.tasks.text.wording import count_saved_questions, criteria_text
 
 FILES = ("report.html", "report.md", "summary.json", "junit.xml")
 """Files kept with the run; the raw results stay in its folder."""
 
-PATIENCE = lent_variables({"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2", "MLFLOW_LOGGING_LEVEL": "WARNING"})
+PATIENCE = set_temporary_variables({"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2", "MLFLOW_LOGGING_LEVEL": "WARNING"})
 """Where nobody set them: by its own, MLflow waits four minutes for a server that is down."""
 
 LONGEST = 500
@@ -63,7 +63,7 @@ def _explain(error: Exception) -> str:
     kind, remedy = type(error).__name__, "See MLFLOW_TRACKING_URI, and the log of its server."
     # Whatever it is built on, a store raises errors of many kinds; MLflow's own say what to do.
     own = type(error).__module__.partition(".")[0] == "mlflow"
-    return f"{kind}: {without_addresses(str(error))[:LONGEST_CAUSE]}" if own else f"{kind}. {remedy}"
+    return f"{kind}: {remove_addresses(str(error))[:LONGEST_CAUSE]}" if own else f"{kind}. {remedy}"
 
 
 def log_run(folder: Path, summary: Summary, *, experiment: str, client: Any = None) -> str:
@@ -101,7 +101,9 @@ def collect_run_values(summary: Summary) -> LoggedValues:
     params |= {f"reader.{name}": str(value) for name, value in summary.get("reader", {}).items()}
     metrics: dict[str, float | None] = {"seconds": summary["seconds"], "cost": summary["usage"]["cost"]}
     metrics |= {name: summary["usage"][name] for name in ("calls", "from_store", "prompt_tokens", "completion_tokens")}
-    metrics |= {"saved": saved_by(summary)} if any("stopping" in outcome for outcome in summary["tests"]) else {}
+    metrics |= (
+        {"saved": count_saved_questions(summary)} if any("stopping" in outcome for outcome in summary["tests"]) else {}
+    )
     tags = {"verdict": summary["verdict"], "run_id": summary["run_id"]}
     for outcome in summary["tests"]:
         test = _ODD.sub("_", outcome["test_type"][:100])
@@ -112,7 +114,7 @@ def collect_run_values(summary: Summary) -> LoggedValues:
         rates = (outcome["pass_rate"], *(outcome["interval"] or (None, None)), outcome["scored"], outcome["errors"])
         metrics |= {f"{test}.{n}": v for n, v in zip(("pass_rate", "low", "high", "n", "errors"), rates, strict=True)}
         tags[f"{test}.verdict"] = outcome["verdict"]
-        tags[f"{test}.criteria"] = criteria_text(criteria := criteria_of(outcome))
+        tags[f"{test}.criteria"] = criteria_text(criteria := list_criteria(outcome))
         for criterion in criteria:
             if criterion["name"] != "pass_rate":
                 own = f"{test}.{criterion['name']}"
@@ -123,7 +125,7 @@ def collect_run_values(summary: Summary) -> LoggedValues:
             metrics[f"{test}.not_asked"] = stopping["cases"] - stopping["judged"]
             tags[f"{test}.stopped_early"] = "true" if early_stop(outcome) else "false"
     decided = [
-        f"{test['test_type']}: {test['verdict']}, {criteria_text(criteria_of(test))}" for test in summary["tests"]
+        f"{test['test_type']}: {test['verdict']}, {criteria_text(list_criteria(test))}" for test in summary["tests"]
     ]
     note = "\n\n".join((summary["reason"], *decided))
     tags = {f"contrapose.{name}": value for name, value in tags.items()} | {"mlflow.note.content": note}

@@ -11,7 +11,7 @@ from contrapose.tasks.report import comparison_markdown as markdown
 from contrapose.tasks.report.evidence import describe_looks, make_rate_cells, make_sentences
 from contrapose.tasks.report.templates import load_template
 from contrapose.tasks.text.masking import make_shower
-from contrapose.tasks.text.wording import reason_text, saved_by, span, usage_text
+from contrapose.tasks.text.wording import count_saved_questions, format_span, reason_text, usage_text
 
 COLOURS: Mapping[str, str] = {
     **dict.fromkeys(("pass", "better", "not worse"), "#17693f"),
@@ -24,7 +24,7 @@ COLOURS: Mapping[str, str] = {
 
 def render_run_table(summary: Summary, *, folder: str, show_toxic: bool) -> str:
     """Return the HTML of a run: verdict, reason, a row for each rate with a gate, warnings, report location."""
-    usage = usage_text(summary["usage"], saved=saved_by(summary))
+    usage = usage_text(summary["usage"], saved=count_saved_questions(summary))
     return _render(
         show_toxic,
         verdict=summary["verdict"],
@@ -42,7 +42,7 @@ def render_run_table(summary: Summary, *, folder: str, show_toxic: bool) -> str:
         ],
         warnings=summary["warnings"],
         inset=True,
-        foot=f"{usage}; {span(summary['seconds'])}. Report: {folder}/report.html",
+        foot=f"{usage}; {format_span(summary['seconds'])}. Report: {folder}/report.html",
     )
 
 

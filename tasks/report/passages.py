@@ -10,7 +10,7 @@ from contrapose.tasks.core.passages import Alike, PassageCounts, PassageSummary
 from contrapose.tasks.statistics.shares import LEVEL
 from contrapose.tasks.tables.passages import parse_passages
 from contrapose.tasks.text.inline import elide_middle
-from contrapose.tasks.text.wording import counted, ends, percent
+from contrapose.tasks.text.wording import counted, format_interval, percent
 
 NAMES: Mapping[Alike, str] = {"same": "the same", "reordered": "the same in another order", "other": "others"}
 """Kinds of passages in a table."""
@@ -26,7 +26,7 @@ def describe_passages(outcome: Outcome) -> Iterator[str]:
     cases, happened = summary["cases"], summary["hit"]
     other = next((group for group in cases["groups"] if group["passages"] == "other"), None)
     if other and other["hits"] and other["share_interval"]:
-        share = f"{percent(other['share'])} ({ends(other['share_interval'])})"
+        share = f"{percent(other['share'])} ({format_interval(other['share_interval'])})"
         yield f"{share} of those that {happened} came with other passages"
     if cases["p"] is not None:
         may = "" if cases["p"] <= LEVEL else "; the difference may be chance"
@@ -67,7 +67,11 @@ def tabulate_passages(outcome: Outcome) -> tuple[tuple[str, ...], list[tuple[str
     controls = summary["control"]["groups"] if summary["control"] else []
     groups += [(f"control: {NAMES[group['passages']]}", group) for group in controls]
     return ("passages", summary["hit"], "rate (95 %)"), [
-        (name, f"{group['hits']:,} of {group['cases']:,}", f"{percent(group['rate'])} ({ends(group['interval'])})")
+        (
+            name,
+            f"{group['hits']:,} of {group['cases']:,}",
+            f"{percent(group['rate'])} ({format_interval(group['interval'])})",
+        )
         for name, group in groups
     ]
 

@@ -10,12 +10,12 @@ from rich.console import Console
 from rich.text import Text
 
 from contrapose.tasks.config.model_spec import ModelSpec
-from contrapose.tasks.core.chats import shown_prompt
+from contrapose.tasks.core.chats import format_for_display
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.text.cleaning import one_line
-from contrapose.tasks.text.inline import CONTEXT, elide_middle, inline
+from contrapose.tasks.text.inline import CONTEXT, elide_middle, format_inline
 from contrapose.tasks.text.masking import Show
-from contrapose.tasks.text.wording import counted, foreign_text, reasons, skip_words, skips
+from contrapose.tasks.text.wording import count_skips, counted, foreign_text, format_counts, skip_words
 
 Marked = tuple[Text, Text]
 """A heading, and a text with its change."""
@@ -72,10 +72,10 @@ def format_intro(test: str, source: str, tally: PreviewTally, *, judged: str = "
         share = f"{least:,}" if least == most else f"{least:,} to {most:,}"
         yield Text(f"{len(tally.wordings):,} wordings, {share} cases each")
     if tally.confidence:
-        yield Text(one_line(f"changed with confidence {reasons(dict(tally.confidence.most_common()))}"))
+        yield Text(one_line(f"changed with confidence {format_counts(dict(tally.confidence.most_common()))}"))
     if tally.reasons:
         yield Text("skipped:")
-    for reason, count in skips(test, tally.reasons).items():
+    for reason, count in count_skips(test, tally.reasons).items():
         yield Text(f"{count:>7,}  {one_line(reason)}", style="yellow")
 
 
@@ -92,8 +92,8 @@ def format_sample(cases: Iterable[Case], show: Show, *, brackets: bool) -> Itera
             yield heading, Text(elide_middle(show(before), head=2 * CONTEXT, tail=CONTEXT))
             continue
         if before == after:
-            before, after = shown_prompt(case.original_prompt), shown_prompt(case.perturbed_prompt)
-        yield heading, inline(show(before), show(after), brackets=brackets)
+            before, after = format_for_display(case.original_prompt), format_for_display(case.perturbed_prompt)
+        yield heading, format_inline(show(before), show(after), brackets=brackets)
 
 
 def format_sent(cases: Sequence[Case], model: ModelSpec, show: Show, *, chat: bool, brackets: bool) -> Iterator[Marked]:
@@ -105,7 +105,7 @@ def format_sent(cases: Sequence[Case], model: ModelSpec, show: Show, *, chat: bo
     frame, role = model.messages("")[:-1], "user" if chat else "text"
 
     def sent_text(prompt: str) -> str:
-        return show(shown_prompt(prompt) if chat else model.in_one_text(prompt))
+        return show(format_for_display(prompt) if chat else model.in_one_text(prompt))
 
     for place, message in enumerate(frame if chat else []):
         shots = place - (frame[0]["role"] == "system")
@@ -118,7 +118,7 @@ def format_sent(cases: Sequence[Case], model: ModelSpec, show: Show, *, chat: bo
         if case.perturbed_prompt is not None:
             name = f"{role}, {'control' if case.control else 'changed'}"
             after = sent_text(case.perturbed_prompt)
-            yield Text(name, style="cyan"), inline(before, after, brackets=brackets, whole=True)
+            yield Text(name, style="cyan"), format_inline(before, after, brackets=brackets, whole=True)
 
 
 def print_indented(text: Text, console: Console, *, by: int) -> None:

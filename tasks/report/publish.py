@@ -24,17 +24,17 @@ from pydantic import ConfigDict, TypeAdapter
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.run_config import RunConfig
-from contrapose.tasks.core.damage import folder_as_above, put_in_place
+from contrapose.tasks.core.damage import make_folder_as_above, put_in_place
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.core.places import Place, atomic_folder, part_folder
 from contrapose.tasks.core.records import Case
-from contrapose.tasks.core.registry import find, installed_versions, is_probe, names, probe
+from contrapose.tasks.core.registry import find, find_installed_versions, is_probe, names, probe
 from contrapose.tasks.report.base import FIGURES, SKIPPED_SHOWN, Report, SentPrompts
 from contrapose.tasks.tables.columnar import schema_of, shrink_to_fit
 from contrapose.tasks.tables.large_blocks import give_back
-from contrapose.tasks.tables.passages import PASSAGES, tells_of_passages
-from contrapose.tasks.tables.results import columns_of
+from contrapose.tasks.tables.passages import PASSAGES, has_passage_columns
+from contrapose.tasks.tables.results import list_result_columns
 from contrapose.tasks.tables.table import Table, batches, save, take
 from contrapose.tasks.text.cleaning import replace_surrogates
 
@@ -49,7 +49,7 @@ def write_files(
     (folder / "manifest.json").write_bytes(text.encode())
     tests = (test["test_type"] for test in report.summary["tests"])
     asked = describe_schema(schema_of(Case), describe_cases(), report.summary)
-    columns = describe_results(tests, passages=tells_of_passages(results.schema.names))
+    columns = describe_results(tests, passages=has_passage_columns(results.schema.names))
     answered = describe_schema(results.schema, columns, report.summary)
     save(folder / "cases.parquet", (part for table in cases for part in batches(table)), asked)
     save(folder / "results.parquet", results.arrow(), answered)
@@ -98,7 +98,7 @@ def find_free_folder(base: Place, name: str) -> Place:
     for count in itertools.count(1):
         folder = base / (name if count == 1 else f"{name}-{count}")
         try:
-            folder_as_above(part_folder(folder).path)
+            make_folder_as_above(part_folder(folder).path)
         except FileExistsError:
             continue
         except OSError as error:
@@ -142,7 +142,7 @@ def write_pages(folder: Path, contents: Mapping[str, bytes], *, what: str) -> No
     Raises ConfigError if the folder cannot be written; `what` cannot be kept there.
     """
     try:
-        folder_as_above(folder, exist_ok=True)
+        make_folder_as_above(folder, exist_ok=True)
         for name, content in contents.items():
             part = folder / f".{name}.part"
             part.write_bytes(content)
@@ -153,7 +153,7 @@ def write_pages(folder: Path, contents: Mapping[str, bytes], *, what: str) -> No
 
 def collect_versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that can change results."""
-    return {"python": platform.python_version(), **installed_versions(PACKAGES)}
+    return {"python": platform.python_version(), **find_installed_versions(PACKAGES)}
 
 
 def read_git_commit() -> str | None:
@@ -269,7 +269,9 @@ Description = dict[str, str]
 
 def describe_results(tests: Iterable[str], *, passages: bool = False) -> dict[str, Description]:
     """Return the column descriptions of results.parquet; those of passages on demand."""
-    columns = {name: column for test in tests if is_probe(test) for name, column in columns_of(probe(test)).items()}
+    columns = {
+        name: column for test in tests if is_probe(test) for name, column in list_result_columns(probe(test)).items()
+    }
     columns = {**columns, **(PASSAGES if passages else {})}
     return {name: {"description": column.description, "unit": column.unit} for name, column in columns.items()}
 

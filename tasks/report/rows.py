@@ -10,8 +10,8 @@ import pandas as pd
 from pandas.arrays import ArrowExtensionArray
 
 from contrapose.tasks.core.outcome import DataSummary, LeftOut, LimitedBy, Outcome, Summary
-from contrapose.tasks.core.stopping import asked_of, early_stop
-from contrapose.tasks.core.tool_calls import shown_reply
+from contrapose.tasks.core.stopping import describe_asked_cases, early_stop
+from contrapose.tasks.core.tool_calls import format_reply
 from contrapose.tasks.report.passages import list_passages
 from contrapose.tasks.text.cleaning import show_hidden
 from contrapose.tasks.text.masking import Show
@@ -113,8 +113,8 @@ def read_rows(results: pd.DataFrame, show: Show) -> Iterator[ReportRow]:
             score=_format_text(record.get("eval_score")),
             original=shown["original"],
             changed=shown["test_case"],
-            before=show(shown_reply(_format_text(record.get("expected_result")))),
-            after=show(shown_reply(_format_text(record.get("actual_result")))),
+            before=show(format_reply(_format_text(record.get("expected_result")))),
+            after=show(format_reply(_format_text(record.get("actual_result")))),
             reason=shown["reason"] or show(_format_text(record.get("error"))),
             details=tuple(details),
         )
@@ -193,7 +193,7 @@ def show_rows(outcome: Outcome) -> str:
         return format_rows(outcome["samples"], data["rows"], limited_by=limited_by, left_out=left_out)
     bad = left_out["count"] if left_out else 0
     why = _cut_reasons(limited_by, bad)
-    return asked_of(early) + (f" ({'; '.join([counted('rows', data['rows'] + bad), *why])})" if why else "")
+    return describe_asked_cases(early) + (f" ({'; '.join([counted('rows', data['rows'] + bad), *why])})" if why else "")
 
 
 def is_partial(outcome: Outcome) -> bool:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from contrapose.tasks.core.history_records import Change, History
 from contrapose.tasks.core.outcome import Summary
-from contrapose.tasks.core.stopping import OF_DIFFERENT_SAMPLES, asked_of, early_stop
+from contrapose.tasks.core.stopping import OF_DIFFERENT_SAMPLES, describe_asked_cases, early_stop
 from contrapose.tasks.report.rows import cut_name
 from contrapose.tasks.text.masking import Show
-from contrapose.tasks.text.wording import moment, percent
+from contrapose.tasks.text.wording import format_moment, percent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,12 +43,12 @@ def compare_with_earlier_run(summary: Summary, history: History, show: Show) -> 
         for past in pasts:
             stops = [early_stop(outcome), early_stop(past)]
             if any(stops):
-                now, earlier = (f"{asked_of(early)}," if early else "all its cases" for early in stops)
+                now, earlier = (f"{describe_asked_cases(early)}," if early else "all its cases" for early in stops)
                 samples.append(f"{name}: {now} now; {earlier} then: {OF_DIFFERENT_SAMPLES}.")
     return ChangesSinceRun(
         title="Since the last run that passed" if green else "Since the last run",
         compared_with=show(
-            f"Compared with {before['run_id']} of {moment(before['started'])} (verdict: {before['verdict']})."
+            f"Compared with {before['run_id']} of {format_moment(before['started'])} (verdict: {before['verdict']})."
         ),
         steps=tuple(steps),
         samples=tuple(samples),

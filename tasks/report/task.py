@@ -13,7 +13,7 @@ from prefect.artifacts import (
     create_table_artifact,
 )
 
-from contrapose.tasks.core.criteria import criteria_of
+from contrapose.tasks.core.criteria import list_criteria
 from contrapose.tasks.core.history_records import History
 from contrapose.tasks.core.outcome import Outcome, Summary
 from contrapose.tasks.core.places import Place, local_copy
@@ -118,7 +118,7 @@ def make_verdict_row(outcome: Outcome, *, model: str) -> dict[str, str | int | f
         "test": cut_name(outcome["test_type"]),
         "model": cut_name(model),
         "verdict": outcome["verdict"],
-        "criteria": criteria_text(criteria_of(outcome)),
+        "criteria": criteria_text(list_criteria(outcome)),
         **{
             name: share if share is None or name == "min_pass_rate" else round(share, 4)
             for name, share in shares.items()

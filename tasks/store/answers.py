@@ -15,7 +15,7 @@ from sqlalchemy import delete, func, select
 
 from contrapose.tasks.core.damage import warn
 from contrapose.tasks.core.questions import Answer, to_json
-from contrapose.tasks.core.records import Completion, Usage, total_usage
+from contrapose.tasks.core.records import Completion, Usage, add_usages
 from contrapose.tasks.store.base import StorePart, make_unwritten_error, retry_transaction
 from contrapose.tasks.store.engine import get_store_file, get_url, keys_subquery, upsert_rows
 from contrapose.tasks.store.opening import rebuild_damaged
@@ -93,7 +93,7 @@ def merge_batches(batches: Sequence[AnswerBatch]) -> AnswerBatch:
     return replace(
         batches[0],
         rows=[row for batch in batches for row in batch.rows],
-        spent=total_usage([batch.spent for batch in batches]),
+        spent=add_usages([batch.spent for batch in batches]),
         failures=sum(batch.failures for batch in batches),
     )
 

@@ -25,20 +25,20 @@ _PLAIN = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_
 
 def schema_of(kind: Any) -> pa.Schema:
     """Return the Arrow schema of a record."""
-    return pa.schema([pa.field(name, _arrow_type(hint)) for name, hint in _hints(kind).items()])
+    return pa.schema([pa.field(name, _find_arrow_type(hint)) for name, hint in _find_type_hints(kind).items()])
 
 
 def to_arrow(records: Iterable[Any], kind: Any) -> pa.Table:
     """Return records of one dataclass as an Arrow table."""
     rest = list(records)
-    columns = [_to_column(rest, name, hint) for name, hint in _hints(kind).items()]
+    columns = [_to_column(rest, name, hint) for name, hint in _find_type_hints(kind).items()]
     return pa.Table.from_arrays(columns, schema=schema_of(kind))
 
 
 def from_arrow(table: pa.Table, kind: Any) -> list[Any]:
     """Return the records of a slotted dataclass without `__post_init__` from a table that has at least its columns."""
     with garbage_collection_paused():
-        return _to_records([table.column(name) for name in _hints(kind)], kind)
+        return _to_records([table.column(name) for name in _find_type_hints(kind)], kind)
 
 
 def split_batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
@@ -83,7 +83,7 @@ def garbage_collection_paused() -> Iterator[None]:
 
 
 @cache
-def _hints(kind: Any) -> Mapping[str, Any]:
+def _find_type_hints(kind: Any) -> Mapping[str, Any]:
     """Return the type of each field, in order; of an optional one that of its values."""
     hints = get_type_hints(kind)
     return {field.name: _strip_none(hints[field.name]) for field in fields(kind)}
@@ -95,17 +95,17 @@ def _strip_none(hint: Any) -> Any:
     return next(arg for arg in get_args(hint) if arg is not type(None)) if is_union else hint
 
 
-def _arrow_type(hint: Any) -> pa.DataType:
+def _find_arrow_type(hint: Any) -> pa.DataType:
     """Return the Arrow type of a field."""
     hint = _strip_none(hint)
     if is_dataclass(hint):
         return pa.struct(list(schema_of(hint)))
     origin, args = get_origin(hint), get_args(hint)
     if origin is tuple:
-        return pa.list_(_arrow_type(args[0]))
+        return pa.list_(_find_arrow_type(args[0]))
     if origin is Literal:
         return pa.string()
-    return pa.map_(pa.string(), _arrow_type(args[1])) if _is_mapping(hint) else _PLAIN[hint]
+    return pa.map_(pa.string(), _find_arrow_type(args[1])) if _is_mapping(hint) else _PLAIN[hint]
 
 
 def _is_mapping(hint: Any) -> bool:
@@ -118,16 +118,16 @@ def _to_column(records: Sequence[Any], name: str, hint: Any) -> pa.Array:
     """Return a field of records as an array; a dictionary for each row would take several times as long."""
     values = list(map(attrgetter(name), records))
     if not is_dataclass(hint):
-        return pa.array(values, _arrow_type(hint))
+        return pa.array(values, _find_arrow_type(hint))
     kind: Any = hint
-    parts = [_to_column(values, part, inner) for part, inner in _hints(kind).items()]
+    parts = [_to_column(values, part, inner) for part, inner in _find_type_hints(kind).items()]
     return pa.StructArray.from_arrays(parts, fields=list(schema_of(kind)))
 
 
 def _to_records(columns: Sequence[Any], kind: Any) -> list[Any]:
     """Return records filled a field at a time, as their columns come: a constructor takes three times as long."""
     made = [object.__new__(kind) for _ in range(len(columns[0]))]
-    for column, (name, hint) in zip(columns, _hints(kind).items(), strict=True):
+    for column, (name, hint) in zip(columns, _find_type_hints(kind).items(), strict=True):
         if is_dataclass(hint):
             struct = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
             cells = _to_records(struct.flatten(), hint)

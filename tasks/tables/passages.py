@@ -38,12 +38,12 @@ COMPARED = ("passages", "passages_kept")
 """Those that figures are computed from."""
 
 
-def tells_of_passages(columns: Collection[str]) -> bool:
+def has_passage_columns(columns: Collection[str]) -> bool:
     """Return whether results have these columns."""
     return set(COMPARED) <= set(columns)
 
 
-def came_with_passages(trials: Table) -> bool:
+def has_known_passages(trials: Table) -> bool:
     """Return whether of some reply of stored trials the passages are known."""
     if not trials["rows"]:
         return False
@@ -54,7 +54,7 @@ def came_with_passages(trials: Table) -> bool:
     )
 
 
-def passage_columns(trials: Sequence[Trial]) -> dict[str, list[Any]]:
+def make_passage_columns(trials: Sequence[Trial]) -> dict[str, list[Any]]:
     """Return the values of the columns for each trial."""
 
     def to_json(passages: Sequence[str] | None) -> str | None:

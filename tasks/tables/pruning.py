@@ -11,7 +11,7 @@ from typing import NamedTuple
 from contrapose.tasks.core.damage import SUFFIX
 from contrapose.tasks.core.home import home_folder
 from contrapose.tasks.core.places import Entry, Place
-from contrapose.tasks.tables.table import RESULTS_FOLDER, storage
+from contrapose.tasks.tables.table import RESULTS_FOLDER, open_storage
 
 WRITING_SECONDS = 86_400.0
 """A file that is being written is no older than this."""
@@ -29,17 +29,17 @@ class Unneeded(NamedTuple):
     entry: Entry
 
 
-def unneeded_cached(*, before: float) -> Iterator[Unneeded]:
+def find_unneeded_files(*, before: float) -> Iterator[Unneeded]:
     """Yield what is cached here, and in the place that machines share, and was not used since a Unix time.
 
     Results come before tables: each table that a result names which stays is needed. A result that another machine
     made counts from when it was shared. Answers are none of it: they were paid for. Raises ContraposeError.
     """
-    here, shared = Place(str(home_folder())), storage()
+    here, shared = Place(str(home_folder())), open_storage()
     for folder in [here] if shared == here / "tables" else [here, shared]:
         needed: set[bytes] = set()
         for entry in (folder / RESULTS_FOLDER).entries():
-            if reason := leftover(entry, before=before) or ("task results" if entry.modified < before else ""):
+            if reason := name_leftover(entry, before=before) or ("task results" if entry.modified < before else ""):
                 yield Unneeded(reason, entry)
             elif not entry.is_folder:
                 with suppress(FileNotFoundError):
@@ -47,11 +47,11 @@ def unneeded_cached(*, before: float) -> Iterator[Unneeded]:
         for entry in (folder / "tables" if folder == here else folder).entries():
             table = TABLE.fullmatch(entry.place.name.encode())
             unused = table is not None and table[1] not in needed and entry.modified < before
-            if reason := leftover(entry, before=before) or ("tables" if unused else ""):
+            if reason := name_leftover(entry, before=before) or ("tables" if unused else ""):
                 yield Unneeded(reason, entry)
 
 
-def leftover(entry: Entry, *, before: float) -> str:
+def name_leftover(entry: Entry, *, before: float) -> str:
     """Return what a file or folder was left behind as; empty where it was not, or not before a moment."""
     if PART.fullmatch(entry.place.name):
         return "unfinished parts" if entry.modified < min(before, time.time() - WRITING_SECONDS) else ""

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from contrapose.tasks.core.records import CONTROL_KIND, Score, Trial
 from contrapose.tasks.probes.base import Column, ColumnType, Probe, label_options, letters
 from contrapose.tasks.probes.choices import MASSES
-from contrapose.tasks.tables.passages import PASSAGES, passage_columns
+from contrapose.tasks.tables.passages import PASSAGES, make_passage_columns
 
 COMMON: Mapping[str, Column] = {
     "test_type": Column("string", "Name of the test."),
@@ -103,7 +103,7 @@ def clusters_of(results: pd.DataFrame) -> np.ndarray:
     return np.where(cluster >= 0, cluster, len(results) + sample)
 
 
-def unread_replies(results: pd.DataFrame) -> dict[str, int]:
+def count_unread_replies(results: pd.DataFrame) -> dict[str, int]:
     """Return how many replies are no answers, by their outcome; none of runs of older versions, which lack it."""
     counts = Counter[str]()
     for name in ("expected_outcome", "actual_outcome"):
@@ -112,27 +112,27 @@ def unread_replies(results: pd.DataFrame) -> dict[str, int]:
     return dict(counts.most_common())
 
 
-def schema_for(probe: Probe, *, passages: bool = False) -> pa.Schema:
+def make_result_schema(probe: Probe, *, passages: bool = False) -> pa.Schema:
     """Return the common columns, then the probe's own; with passages those that tell of them are the last."""
-    return schema_of_columns({**columns_of(probe), **(PASSAGES if passages else {})})
+    return make_schema({**list_result_columns(probe), **(PASSAGES if passages else {})})
 
 
-def schema_of_columns(columns: Mapping[str, Column]) -> pa.Schema:
+def make_schema(columns: Mapping[str, Column]) -> pa.Schema:
     """Return columns in their order, with the types that they have in a file."""
     return pa.schema([pa.field(name, TYPES[column.type]) for name, column in columns.items()])
 
 
-def columns_of(probe: Probe) -> Mapping[str, Column]:
+def list_result_columns(probe: Probe) -> Mapping[str, Column]:
     """Return the columns of a test's results: the common ones, then the probe's own."""
     return {**COMMON, **probe.columns}
 
 
-def figure_columns(probe: Probe) -> list[str]:
+def list_figure_columns(probe: Probe) -> list[str]:
     """Return the columns that figures of one test are computed from: neither texts nor names."""
-    return [name for name, column in columns_of(probe).items() if not column.holds_text and name not in NAMES]
+    return [name for name, column in list_result_columns(probe).items() if not column.holds_text and name not in NAMES]
 
 
-def result_table(
+def make_result_table(
     trials: Sequence[Trial],
     scores: Sequence[Score],
     *,
@@ -147,18 +147,18 @@ def result_table(
     `passages`: whether some trial of the test has any.
     """
     rows = [
-        {"category": probe.category, "model": model, **_common_values(trial, score)}
+        {"category": probe.category, "model": model, **_list_common_values(trial, score)}
         | {"changed": None if trial.case.control else probe.has_changed(score), **count}
-        | _own_values(trial, score, probe.columns)
+        | _list_own_values(trial, score, probe.columns)
         for trial, score, count in zip(trials, scores, pairs or [{}] * len(trials), strict=True)
     ]
-    columns = {name: [row.get(name) for row in rows] for name in columns_of(probe)}
-    columns |= passage_columns(trials) if passages else {}
-    schema = schema_for(probe, passages=passages)
+    columns = {name: [row.get(name) for row in rows] for name in list_result_columns(probe)}
+    columns |= make_passage_columns(trials) if passages else {}
+    schema = make_result_schema(probe, passages=passages)
     return pa.Table.from_arrays([_to_array(columns[field.name], field.type) for field in schema], schema=schema)
 
 
-def _own_values(trial: Trial, score: Score, columns: Mapping[str, Column]) -> dict[str, Any]:
+def _list_own_values(trial: Trial, score: Score, columns: Mapping[str, Column]) -> dict[str, Any]:
     """Return the values of a trial in the probe's own columns; what has no score still says which case it is."""
     if score.columns:
         return {name: score.columns.get(name) for name in columns}
@@ -166,7 +166,7 @@ def _own_values(trial: Trial, score: Score, columns: Mapping[str, Column]) -> di
     return {name: details.get(name) if column.type == "string" else None for name, column in columns.items()}
 
 
-def _common_values(trial: Trial, score: Score) -> dict[str, Any]:
+def _list_common_values(trial: Trial, score: Score) -> dict[str, Any]:
     """Return the values of a trial in the common columns."""
     case, expected, actual = trial.case, trial.expected, trial.actual
     outcomes = {

@@ -43,7 +43,7 @@ class Table(TypedDict):
     rows: int
 
 
-def storage() -> Place:
+def open_storage() -> Place:
     """Return the place of tables, `CONTRAPOSE_STORAGE` or a folder in `home()`, or raise ConfigError."""
     return Place.at(os.environ.get(STORAGE) or str(home_folder() / "tables"), setting=STORAGE)
 
@@ -55,7 +55,7 @@ def write(records: Iterable[Any], kind: type[Any]) -> Table:
 
 def write_arrow(parts: Iterable[pa.Table], schema: pa.Schema) -> Table:
     """Store rows under the hash of their file, which is harmless twice; CutShortError where there is no room."""
-    folder = storage()
+    folder = open_storage()
     kept = _local_folder(folder)
     try:
         # A folder that somebody chose keeps its rights; ours and new ones are nobody else's.
@@ -145,7 +145,7 @@ def join_tables(tables: Iterable[Table], schema: pa.Schema) -> Table:
     return write_arrow((widen(part) for table in tables for part in batches(table)), schema)
 
 
-def column_names(table: Table) -> list[str]:
+def list_column_names(table: Table) -> list[str]:
     """Return the columns of the rows behind a reference."""
     with _open_checked(table) as file:
         names: list[str] = file.schema_arrow.names
@@ -194,7 +194,7 @@ def read_range(table: Table, first: int, end: int, *, columns: Sequence[str] | N
     return part.slice(first - groups.start * ROWS, end - first)
 
 
-def first_rows(table: Table, count: int) -> Table:
+def store_first_rows(table: Table, count: int) -> Table:
     """Store the first rows of a table as another."""
     part = read_range(table, 0, count)
     return write_arrow([part], part.schema)

@@ -40,7 +40,7 @@ def replace_surrogates(text: str) -> str:
     return _SURROGATE.sub("\ufffd", text)
 
 
-def storable(text: str) -> str:
+def make_storable(text: str) -> str:
     """The text as a file may hold it: valid, and without control characters other than newline and tab."""
     return _CONTROL.sub("", replace_surrogates(text))
 
@@ -100,7 +100,7 @@ def escape(text: str) -> str:
     return _EDGE_UNDERSCORE.sub("&#95;", _OPENING.sub(_APART, apart).translate(_ENTITIES))
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Collection[int] = ()) -> str:
+def format_table(head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Collection[int] = ()) -> str:
     """A Markdown table of titles and cells, all escaped here; columns whose indices are `numbers` are flush right."""
     rule = ("---:" if index in numbers else "---" for index in range(len(head)))
     lines = (map(escape, head), rule, *(map(escape, row) for row in rows))

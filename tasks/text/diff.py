@@ -34,7 +34,7 @@ class Marked(NamedTuple):
     changed: Segments
 
 
-def edits(original: str, changed: str) -> list[WordChange]:
+def find_word_changes(original: str, changed: str) -> list[WordChange]:
     """Return what turns one text into the other, in order and without overlap; apply them from last to first."""
     left, right = _TOKEN.findall(original), _TOKEN.findall(changed)
     at, to = ([0, *accumulate(map(len, tokens))] for tokens in (left, right))
@@ -44,7 +44,7 @@ def edits(original: str, changed: str) -> list[WordChange]:
 
     # Neighbours in a line are one where little lies between, at most half of either: such scraps say nothing.
     joined: list[Span] = []
-    for span in spans(left, right):
+    for span in find_spans(left, right):
         last = joined[-1] if joined else Span(0, 0, 0, 0)
         between = original[at[last.end] : at[span.start]]
         little = between.isspace() or 2 * len(between) <= min(size(last), size(span))
@@ -56,7 +56,7 @@ def edits(original: str, changed: str) -> list[WordChange]:
     return [part for edit in whole for part in _refine(edit, original)]
 
 
-def mark(original: str, changed: str) -> Marked:
+def mark_differences(original: str, changed: str) -> Marked:
     """Set apart what only one of two texts has; joined, the segments give the text again.
 
     When one of the texts is missing, nothing is set apart.
@@ -64,7 +64,7 @@ def mark(original: str, changed: str) -> Marked:
     if not original or not changed:
         return Marked((original,), (changed,))
     first, second, place = [""], [""], 0
-    for edit in (*edits(original, changed), WordChange(len(original), len(original), "")):
+    for edit in (*find_word_changes(original, changed), WordChange(len(original), len(original), "")):
         for segments, own in ((first, original[edit.start : edit.end]), (second, edit.new)):
             segments[-1] += original[place : edit.start]
             segments += [own, ""] if own else []
@@ -85,7 +85,7 @@ def _refine(edit: WordChange, original: str) -> Iterator[WordChange]:
         if (one := a.group()) == (other := b.group()):
             continue
         least, shorter = (max(len(one), len(other)) + 1) // 2, min(len(one), len(other))
-        head, tail = common_length(one, other), common_length(one[::-1], other[::-1])
+        head, tail = count_common(one, other), count_common(one[::-1], other[::-1])
         if head >= least and (head >= 3 or head == shorter):
             alike.append((a.start(), b.start(), head))
         if tail >= least and tail == shorter:
@@ -113,10 +113,10 @@ class Span(NamedTuple):
     last: int
 
 
-def spans(left: Sequence[str], right: Sequence[str]) -> list[Span]:
+def find_spans(left: Sequence[str], right: Sequence[str]) -> list[Span]:
     """Return where two lists of tokens differ; a span is one token, or all that lies between two shared ends."""
-    head = common_length(left, right)
-    tail = common_length(left[head:][::-1], right[head:][::-1])
+    head = count_common(left, right)
+    tail = count_common(left[head:][::-1], right[head:][::-1])
     x, y = len(left) - tail, len(right) - tail
     reached = _search_edits(left[head:x], right[head:y])
     if reached is None:
@@ -157,7 +157,7 @@ def _is_addition(reach: dict[int, int], diagonal: int, count: int) -> bool:
     return diagonal == -count or (diagonal != count and reach[diagonal - 1] < reach[diagonal + 1])
 
 
-def common_length(left: Sequence[str], right: Sequence[str]) -> int:
+def count_common(left: Sequence[str], right: Sequence[str]) -> int:
     """Return the number of items at the beginning that are the same."""
     pairs = zip(left, right, strict=False)
     return next((count for count, (a, b) in enumerate(pairs) if a != b), min(len(left), len(right)))

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from rich.text import Text
 
-from contrapose.tasks.text.diff import edits
+from contrapose.tasks.text.diff import find_word_changes
 
 CONTEXT = 120
 """Characters of unchanged text shown on each side of a change."""
@@ -25,15 +25,15 @@ class Piece(NamedTuple):
     text: str
 
 
-def inline(original: str, changed: str, *, brackets: bool, whole: bool = False) -> Text:
+def format_inline(original: str, changed: str, *, brackets: bool, whole: bool = False) -> Text:
     """Return the difference of two texts in place, both fit to be seen, without unchanged text far from any change.
 
     `brackets`: mark `[-removed-]{+added+}`, for readers without colours; `whole`: leave nothing out.
     """
     text, pieces, place = Text(), list[Piece](), 0
-    for edit in edits(original, changed):
+    for edit in find_word_changes(original, changed):
         pieces.append(Piece("kept", original[place : edit.start]))
-        pieces += [*_trim("removed", original[edit.start : edit.end]), *_trim("added", edit.new)]
+        pieces += [*_trim_piece("removed", original[edit.start : edit.end]), *_trim_piece("added", edit.new)]
         place = edit.end
     pieces.append(Piece("kept", original[place:]))
     pieces = [piece for piece in pieces if piece.text]
@@ -64,7 +64,7 @@ def elide_middle(text: str, *, head: int, tail: int) -> str:
     return " ".join(part for part in (first, note, last) if part)
 
 
-def _trim(kind: Kind, text: str) -> Iterator[Piece]:
+def _trim_piece(kind: Kind, text: str) -> Iterator[Piece]:
     """Yield a piece without the blanks around it, so that no line breaks between a word and its mark."""
     word = text.strip(" ") or text
     start = text.index(word)

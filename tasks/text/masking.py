@@ -34,7 +34,7 @@ def make_shower(*, show_toxic: bool, longest: int = LONGEST) -> Show:
 def mask_toxic(text: str) -> str:
     """The text with each bad word as its first letter and asterisks ("f***"); mild ones stay."""
     pieces, place = list[str](), 0
-    for start, end in offending(text):
+    for start, end in find_bad_words(text):
         pieces += text[place:start], mask_word(text[start:end])
         place = end
     return "".join([*pieces, text[place:]])
@@ -62,7 +62,7 @@ Span = tuple[int, int]
 """Start and end in a text."""
 
 
-def offending(text: str) -> list[Span]:
+def find_bad_words(text: str) -> list[Span]:
     r"""Spans of bad words but mild ones, in order and apart; all of ``fu\x1b[31mck`` is one."""
     spans = [*_toxic_spans(text)]
     # Nothing to leave out where no control character stands.

@@ -32,7 +32,7 @@ def number(value: float) -> str:
     return f"{value:.2g}" if value else "0"
 
 
-def figure(value: float | int | None) -> str:
+def format_figure(value: float | int | None) -> str:
     """A figure of a probe; a dash when it could not be computed."""
     if value is None:
         return "–"
@@ -49,12 +49,12 @@ def percent(share: float | None) -> str:
     return "<0.1%" if text == "0" and share > 0 else f"{text}%"
 
 
-def interval(outcome: Outcome) -> str:
+def format_pass_interval(outcome: Outcome) -> str:
     """The 95 % interval of the pass rate, such as `65.1-78.9%`; a dash when nothing was scored."""
-    return "–" if outcome["interval"] is None else ends(outcome["interval"])
+    return "–" if outcome["interval"] is None else format_interval(outcome["interval"])
 
 
-def ends(interval: tuple[float, float]) -> str:
+def format_interval(interval: tuple[float, float]) -> str:
     """An interval of a share, such as `65.1-78.9%`."""
     return f"{100 * interval[0]:.1f}-{100 * interval[1]:.1f}%"
 
@@ -75,7 +75,7 @@ def counted(name: str, count: int) -> str:
     return f"{count:,} {name.removesuffix('s') if count == 1 else name}"
 
 
-def noise(control: ControlSummary, *, by_kind: bool = True) -> str:
+def describe_changes_by_noise(control: ControlSummary, *, by_kind: bool = True) -> str:
     """Return how many answers changed although the meaning had not, in words; and of each kind of control."""
     changed = f"{control['changed']:,} of {counted('answers', control['scored'])} ({percent(control['noise'])})"
     unknown = control["unscored"] + control["errors"]
@@ -88,7 +88,7 @@ def noise(control: ControlSummary, *, by_kind: bool = True) -> str:
     return f"control: {changed} also changed when only the wording changed{more}{kinds}"
 
 
-def saved_by(summary: Summary) -> int:
+def count_saved_questions(summary: Summary) -> int:
     """Questions that were not asked, since tests were decided without them."""
     return sum(outcome["stopping"]["saved"] for outcome in summary["tests"] if "stopping" in outcome)
 
@@ -126,15 +126,15 @@ def dollars(cost: float) -> str:
 def usage_and_latency(usage: UsageSummary, *, saved: int = 0) -> str:
     """Return the cost of the answers in words, latency included."""
     text = usage_text(usage, saved=saved)
-    return f"{text}; latency {latencies(usage)}" if usage["latency"] else text
+    return f"{text}; latency {format_latencies(usage)}" if usage["latency"] else text
 
 
-def latencies(usage: UsageSummary) -> str:
+def format_latencies(usage: UsageSummary) -> str:
     """Return latencies of requests: `p50 0.31 s, p95 0.84 s, p99 1.20 s`; a dash if nothing was asked."""
     return ", ".join(f"{name} {seconds:.2f} s" for name, seconds in usage["latency"].items()) or "–"
 
 
-def spoken_of(outcome: Outcome) -> str:
+def describe_sample_share(outcome: Outcome) -> str:
     """Return the share of the samples of which the rates speak, by kind of text; empty if none was skipped."""
     kinds = outcome.get("kinds", {})
     if not kinds:
@@ -147,7 +147,7 @@ def spoken_of(outcome: Outcome) -> str:
     return f"{made:,} of {all_:,} samples ({percent(made / all_)}) could be changed; the rates describe these{by_kind}"
 
 
-def sums(outcome: Outcome) -> str:
+def describe_case_sum(outcome: Outcome) -> str:
     """Return the sum of the cases, in one line."""
     parts = " + ".join(counted(name, outcome[name]) for name in COUNTED)  # type: ignore[literal-required]
     several = f" of {counted('samples', outcome['samples'])}" if outcome["samples"] < outcome["cases"] else ""
@@ -160,16 +160,16 @@ def reason_text(summary: Summary) -> str:
     prefix = f"{summary['verdict'].capitalize()}: "
     reason = summary["reason"]
     shown = f"{ANSWERS[summary['verdict']]}: {reason.removeprefix(prefix)}" if reason.startswith(prefix) else reason
-    return " ".join((shown, *dict.fromkeys(f"{first}." for first in map(first_line, summary["tests"]) if first)))
+    return " ".join((shown, *dict.fromkeys(f"{first}." for first in map(find_first_line, summary["tests"]) if first)))
 
 
-def totals(summary: Summary) -> dict[str, int]:
+def count_cases(summary: Summary) -> dict[str, int]:
     """Cases, passed, and what the cases became, over all tests."""
     names = ("cases", "passed", *COUNTED)
     return {name: sum(outcome[name] for outcome in summary["tests"]) for name in names}  # type: ignore[literal-required]
 
 
-def reasons(counts: Mapping[str, int]) -> str:
+def format_counts(counts: Mapping[str, int]) -> str:
     """Names with their counts, such as `high 188, medium 16`."""
     return ", ".join(f"{name} {count:,}" for name, count in counts.items())
 
@@ -178,7 +178,7 @@ MOST_REASONS = 10
 """Reasons that are named; the rare ones are counted together."""
 
 
-def commonest(counts: Mapping[str, int]) -> dict[str, int]:
+def select_commonest(counts: Mapping[str, int]) -> dict[str, int]:
     """The most common reasons with their counts, the first the most common, and the rare ones as one."""
     named = dict(Counter(counts).most_common(MOST_REASONS))
     others = sum(counts.values()) - sum(named.values())
@@ -198,19 +198,21 @@ def skip_words(test: str, code: str) -> str:
     return str(known.get(code, code.replace("_", " ")))
 
 
-def skips(test: str, codes: Mapping[str, int]) -> dict[str, int]:
+def count_skips(test: str, codes: Mapping[str, int]) -> dict[str, int]:
     """Count the reasons why rows were skipped, in words."""
     counts = Counter[str]()
     for code, count in codes.items():
         counts[skip_words(test, code)] += count
-    return commonest(counts)
+    return select_commonest(counts)
 
 
-def skipped(test: str, codes: Mapping[str, int], rows: int = 0) -> str:
+def describe_skips(test: str, codes: Mapping[str, int], rows: int = 0) -> str:
     """Return the reasons for skips in a line, `2 negated already; 1 without a word`; see `foreign` for `rows`."""
     first = foreign_text(codes, rows)
     others = {code: count for code, count in codes.items() if not (first and code == "not_english")}
-    return "; ".join(filter(None, (first, *(f"{count:,} {words}" for words, count in skips(test, others).items()))))
+    return "; ".join(
+        filter(None, (first, *(f"{count:,} {words}" for words, count in count_skips(test, others).items())))
+    )
 
 
 def foreign_text(codes: Mapping[str, int], rows: int) -> str:
@@ -228,17 +230,17 @@ def columns_read(columns: ColumnsRead) -> str:
     return f"{fields}{known}{unread}"
 
 
-def first_line(outcome: Outcome) -> str:
+def find_first_line(outcome: Outcome) -> str:
     """Return the first sentence of a result: that most rows are not in English; else empty."""
     return foreign_text(outcome["skip_reasons"], outcome["samples"])
 
 
-def further_reason(outcome: Outcome) -> str:
+def find_further_reason(outcome: Outcome) -> str:
     """The reason of a verdict without the first line, which stands before it."""
-    return outcome["reason"].removeprefix(f"{first_line(outcome)}. ")
+    return outcome["reason"].removeprefix(f"{find_first_line(outcome)}. ")
 
 
-def unscored(outcome: Outcome) -> str:
+def describe_unscored(outcome: Outcome) -> str:
     """Return why answered cases got no score, `the reply is empty (3)`; empty if all were scored."""
     return "; ".join(f"{reason.rstrip('.')} ({count:,})" for reason, count in outcome["unscored_reasons"].items())
 
@@ -254,7 +256,7 @@ def more_cases_clause(more: int | None, *, left: float = math.inf) -> str:
     return f"; about {counted('more cases', more)} {'is' if more == 1 else 'are'} needed{lacks}"
 
 
-def moment(started: str) -> str:
+def format_moment(started: str) -> str:
     """An ISO time as people write it; unchanged when it is none."""
     try:
         when = datetime.fromisoformat(started)
@@ -264,7 +266,7 @@ def moment(started: str) -> str:
     return f"{when.day} {when:%B %Y, %H:%M} {zone}".strip()
 
 
-def span(seconds: float) -> str:
+def format_span(seconds: float) -> str:
     """A duration, such as `2 h 5 min`, `3 min 12 s` or `8.4 s`."""
     if not math.isfinite(seconds) or seconds < 60:
         return f"{number(round(seconds, 1))} s"

@@ -16,8 +16,8 @@ from contrapose.tasks.core.registry import probe
 from contrapose.tasks.core.validation import Kind
 from contrapose.tasks.probes.values import get_numbers, get_truths
 from contrapose.tasks.tables.columnar import schema_of
-from contrapose.tasks.tables.passages import PASSAGES, compare_passages, parse_passages, tells_of_passages
-from contrapose.tasks.tables.results import schema_for, schema_of_columns
+from contrapose.tasks.tables.passages import PASSAGES, compare_passages, has_passage_columns, parse_passages
+from contrapose.tasks.tables.results import make_result_schema, make_schema
 
 KEYS: Mapping[Kind, str] = {"samples": "id", "cases": "id", "completions": "case_id", "results": "case_id"}
 """Column that names a row."""
@@ -67,14 +67,14 @@ def stored_schema(kind: Kind, test: str) -> pa.Schema:
     """Columns of a table as it is stored; their types must be right before their values can be."""
     chosen = probe(test)
     schemas = {"samples": chosen.sample_type, "cases": Case, "completions": Trial}
-    return schema_for(chosen) if kind == "results" else schema_of(schemas[kind])
+    return make_result_schema(chosen) if kind == "results" else schema_of(schemas[kind])
 
 
 def columns(kind: Kind, test: str) -> pa.Schema:
     """Columns that a suite may name: those of the rows, and the derived ones."""
     flags = [*DERIVED[kind], *((UNKNOWN, LEFT_OUT) if kind in LINKS else ())]
     rows = rows_of(kind, stored_schema(kind, test).empty_table()).schema
-    optional = schema_of_columns(PASSAGES) if kind == "results" else ()
+    optional = make_schema(PASSAGES) if kind == "results" else ()
     return pa.schema([*rows, *optional, *(pa.field(name, pa.bool_()) for name in flags)])
 
 
@@ -149,7 +149,7 @@ def is_wrong_verdict(rows: pa.Table, plan: Plan) -> pa.Array:
 
 def is_wrong_about_passages(rows: pa.Table, plan: Plan) -> pa.Array:
     """Return true if the comparison of a row's passages contradicts the passages."""
-    if not tells_of_passages(rows.column_names):
+    if not has_passage_columns(rows.column_names):
         return pa.repeat(pa.scalar(False), rows.num_rows)
     names = ("passages", "passages_kept", "expected_passages", "actual_passages")
     values = zip(*(rows[name].to_pylist() for name in names), strict=True)

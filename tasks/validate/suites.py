@@ -39,7 +39,7 @@ def read_suites(paths: Iterable[str]) -> list[Suite]:
         try:
             content = bounds.read_bytes(Path(path).expanduser())
         except yaml.YAMLError as error:
-            refuse(*bounds.wrong(error, path, expected=""))
+            refuse(*bounds.describe_yaml_problem(error, path, expected=""))
         except OSError as error:
             raise ConfigError(
                 f"cannot read the file ({error.strerror})",
@@ -85,9 +85,9 @@ def named_parameters(value: Any) -> Iterator[str]:
 def parse_suite(path: str, content: bytes, *, own: bool) -> Suite:
     """Read a suite; JSON is YAML too. Its table is named by a key, or by the one word of the file's name that can."""
     try:
-        values = bounds.parse(content)
+        values = bounds.parse_yaml(content)
     except yaml.YAMLError as error:
-        refuse(*bounds.wrong(error, path, expected="keys and values in YAML or JSON"))
+        refuse(*bounds.describe_yaml_problem(error, path, expected="keys and values in YAML or JSON"))
     if not isinstance(values, dict):
         refuse(path, f"a {type(values).__name__}", "a mapping with the key expectations")
     _refuse_unknown(path, values, KEYS)

@@ -8,7 +8,7 @@ import pytest
 
 from contrapose.flows.orchestration.form import read_form
 from contrapose.flows.orchestration.options import resolve_suite, select_tests
-from contrapose.tasks.config.data_settings import DataSettings, data_of
+from contrapose.tasks.config.data_settings import DataSettings, merge_data_settings
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError
@@ -31,7 +31,7 @@ def test_a_column_is_mapped_beside_the_data_of_the_run(key: str, suite: str | No
 
 def test_columns_of_a_test_are_added_to_those_of_the_run() -> None:
     general = {"source": "q.csv", "columns": {"id": "key", "text": "stem"}, "slice_by": "topic"}
-    data = data_of({"columns": {"text": "prompt"}}, general)
+    data = merge_data_settings({"columns": {"text": "prompt"}}, general)
     assert (data.columns, data.slice_by) == ({"id": "key", "text": "prompt"}, "topic")
 
 
@@ -47,7 +47,9 @@ def test_without_data_of_the_run_the_bundled_samples_are_meant() -> None:
 
 @pytest.mark.parametrize("own", ["own.csv", {"source": "own.csv"}])
 def test_a_source_of_its_own_comes_in_place_of_the_data_of_the_run(own: Any) -> None:
-    assert data_of(own, {"source": "q.csv", "columns": {"text": "prompt"}}) == DataSettings(source="own.csv")
+    assert merge_data_settings(own, {"source": "q.csv", "columns": {"text": "prompt"}}) == DataSettings(
+        source="own.csv"
+    )
 
 
 def test_the_form_lays_a_column_over_its_data_too() -> None:

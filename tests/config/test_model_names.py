@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from contrapose.tasks.config.model_spec import known_provider
+from contrapose.tasks.config.model_spec import find_provider_name
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.model_files import existing_folder
 
 
 def remedy_for(model: str) -> str:
     with pytest.raises(ConfigError) as refused:
-        known_provider(model)
+        find_provider_name(model)
     return refused.value.remedy
 
 
@@ -31,7 +31,7 @@ def remedy_for(model: str) -> str:
 def test_the_id_that_was_meant_is_known(model: str, meant: str) -> None:
     suggestion = next(iter(re.findall(r"'([^']+)'", remedy_for(model))))
     assert suggestion == meant
-    assert known_provider(suggestion) in ("openai", "hf", "ollama", "embedded")
+    assert find_provider_name(suggestion) in ("openai", "hf", "ollama", "embedded")
 
 
 def test_a_folder_is_found_below_the_home_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from small_server import answering
 from contrapose.flows.orchestration.form import read_form
 from contrapose.flows.orchestration.options import resolve_suite
 from contrapose.flows.run_context import resolve_run
-from contrapose.tasks.config.permissions import APPS, DATA, OUTPUT, VARIABLES, Permissions, allow, named_by_user
+from contrapose.tasks.config.permissions import APPS, DATA, OUTPUT, VARIABLES, Permissions, allow, list_named_by_user
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
@@ -140,7 +140,7 @@ def test_a_configuration_is_refused_for_all_that_it_names() -> None:
         plans(config)
     for named in ("passwd", ".env", "replies", "requests", "expectations", "/etc/runs", "/etc/history", "evil.example"):
         assert named in str(refused.value)
-    allow(named_by_user(config.model_dump(mode="json")))
+    allow(list_named_by_user(config.model_dump(mode="json")))
     assert len(plans(config)) == 2
 
 
@@ -171,9 +171,9 @@ def test_a_suites_prompt_is_no_file_elsewhere(project: Path, tmp_path: Path) -> 
 
 
 def test_a_text_with_the_signs_of_a_list_lists_nothing_else() -> None:
-    assert named_by_user({"data": "a\n*", "expectations": ["b;*", "c"]}) == {DATA: ["c"]}
-    assert named_by_user({"model": "app/cmd:a"}, suite="quickstart") == {APPS: ["cmd:a"]}
-    assert named_by_user({"output": "x", "tests": {"a": {"b": {"data": {"source": "y"}}}}}) == {
+    assert list_named_by_user({"data": "a\n*", "expectations": ["b;*", "c"]}) == {DATA: ["c"]}
+    assert list_named_by_user({"model": "app/cmd:a"}, suite="quickstart") == {APPS: ["cmd:a"]}
+    assert list_named_by_user({"output": "x", "tests": {"a": {"b": {"data": {"source": "y"}}}}}) == {
         OUTPUT: ["x"],
         DATA: ["y"],
     }

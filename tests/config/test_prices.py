@@ -9,7 +9,7 @@ from importlib.resources import files
 
 import pytest
 
-from contrapose.tasks.config.prices import FREE, Price, listed_prices
+from contrapose.tasks.config.prices import FREE, Price, load_listed_prices
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.infer.budget import find_price
 
@@ -24,7 +24,7 @@ def _no_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_row_names_its_day_and_its_source() -> None:
     text = files("contrapose.data").joinpath("prices.csv").read_text(encoding="utf-8")
     rows = list(csv.DictReader(text.splitlines()))
-    assert len({row["model"] for row in rows}) == len(rows) == len(listed_prices())
+    assert len({row["model"] for row in rows}) == len(rows) == len(load_listed_prices())
     for row in rows:
         assert date(2025, 1, 1) <= date.fromisoformat(row["as_of"]) <= date.today()
         assert row["source"].startswith("https://github.com/")

@@ -22,7 +22,7 @@ from contrapose.tasks.evaluate.summarise import summarise
 from contrapose.tasks.infer.ask import list_extras, list_questions, make_trials
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.perturb.cases import build_cases, draw_further_ids
-from contrapose.tasks.text.wording import sums
+from contrapose.tasks.text.wording import describe_case_sum
 
 DATA = {"source": "x", "sha256": "0", "rows": 10}
 
@@ -111,7 +111,7 @@ def test_each_repeat_is_a_reply_and_a_row_of_its_own() -> None:
     assert rows.groupby("sample_id")["actual_result"].nunique().min() > 1
     skipped = pd.DataFrame({"sample_id": [], "skip_reason": []})
     outcome = summarise(rows, skipped, plan, data=DATA, rules=make_rules(config, plan))  # type: ignore[arg-type]
-    assert sums(outcome).startswith("30 cases of 10 samples: all scored")
+    assert describe_case_sum(outcome).startswith("30 cases of 10 samples: all scored")
     assert outcome["gates"][0]["clusters"] == 10
 
 

@@ -11,11 +11,11 @@ from contrapose.tasks.core.chats import (
     MARK,
     Chat,
     Message,
-    chat_of,
-    offered,
-    plain_prompt,
+    convert_for_application,
+    format_as_plain_text,
+    format_for_display,
+    parse_chat,
     refuse_chat_in_text,
-    shown_prompt,
 )
 from contrapose.tasks.core.errors import ConfigError
 
@@ -34,13 +34,13 @@ CHAT = Chat(
 @given(st.lists(st.tuples(st.sampled_from(["user", "assistant"]), st.text()), min_size=1))
 def test_a_prompt_is_the_chat_that_it_was_made_of(turns: list[tuple[str, str]]) -> None:
     chat = Chat(messages=tuple(Message(role=role, content=said) for role, said in turns), tools=(TOOL,))  # type: ignore[typeddict-item]
-    assert chat_of(chat.prompt) == chat
+    assert parse_chat(chat.prompt) == chat
 
 
 @pytest.mark.parametrize("prompt", ["", "Hi", '{"messages": []}', MARK, MARK + "]"])
 def test_every_other_text_is_a_plain_prompt(prompt: str) -> None:
-    assert chat_of(prompt) is None
-    assert (plain_prompt(prompt), offered(prompt)) == (prompt, prompt)
+    assert parse_chat(prompt) is None
+    assert (format_as_plain_text(prompt), convert_for_application(prompt)) == (prompt, prompt)
 
 
 def test_data_cannot_bring_messages_in_a_text() -> None:
@@ -67,13 +67,13 @@ def test_a_transcript_that_asks_for_an_answer_ends_there() -> None:
 
 
 def test_an_application_gets_the_list_or_an_object_with_the_tools() -> None:
-    assert offered(CHAT.prompt) == list(CHAT.messages)
+    assert convert_for_application(CHAT.prompt) == list(CHAT.messages)
     both = Chat(messages=CHAT.messages, tools=(TOOL,))
-    assert offered(both.prompt) == {"messages": list(CHAT.messages), "tools": [TOOL]}
+    assert convert_for_application(both.prompt) == {"messages": list(CHAT.messages), "tools": [TOOL]}
 
 
 def test_people_read_who_says_what_and_the_tools() -> None:
-    shown = shown_prompt(Chat(messages=CHAT.messages[1:], tools=(TOOL,)).prompt)
+    shown = format_for_display(Chat(messages=CHAT.messages[1:], tools=(TOOL,)).prompt)
     assert shown == 'User: Hi\n\nAssistant: Hello.\n\nUser: Say "yes".\nNow.\n\nTool pay: Pay somebody.'
 
 

@@ -19,7 +19,7 @@ from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core import policy
 from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.policy import cache_key
-from contrapose.tasks.core.registry import modules
+from contrapose.tasks.core.registry import list_modules
 from contrapose.tasks.evaluate.task import judge
 
 FILES = {
@@ -93,8 +93,8 @@ def test_an_extension_that_is_not_installed_is_an_error() -> None:
 
 
 def test_a_table_of_names_leads_to_code() -> None:
-    assert modules("probes", "order_bias") == ["contrapose.tasks.probes.order_bias"]
-    assert "contrapose.tasks.load.jsonl" in modules("sources", "")
+    assert list_modules("probes", "order_bias") == ["contrapose.tasks.probes.order_bias"]
+    assert "contrapose.tasks.load.jsonl" in list_modules("sources", "")
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_cases_are_made_again_with_another_version_of_what_their_probe_rests_on(
     monkeypatch: pytest.MonkeyPatch, test: str, package: str, another: bool
 ) -> None:
     def key() -> str:
-        return cache_key("perturb", modules("probes", test), {"plan": _plan(test)})
+        return cache_key("perturb", list_modules("probes", test), {"plan": _plan(test)})
 
     before = key()
     _upgrade(package, monkeypatch)
@@ -145,8 +145,8 @@ def test_a_mistake_of_the_users_is_not_tried_again() -> None:
         def result(self, raise_on_failure: bool) -> Exception:
             return self.error
 
-    assert not policy._worth_a_retry(None, None, State(DataError("x", expected="y", remedy="z")))
-    assert policy._worth_a_retry(None, None, State(OSError("disk")))
+    assert not policy._should_retry(None, None, State(DataError("x", expected="y", remedy="z")))
+    assert policy._should_retry(None, None, State(OSError("disk")))
 
 
 @pytest.mark.usefixtures("prefect_server")

@@ -32,10 +32,10 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (info / "entry_points.txt").write_text("[contrapose.probes]\nmine = mine:Mine\n")
     monkeypatch.syspath_prepend(tmp_path)
     registry.names.cache_clear()
-    registry._points.cache_clear()
+    registry._find_entry_points.cache_clear()
     yield tmp_path
     registry.names.cache_clear()
-    registry._points.cache_clear()
+    registry._find_entry_points.cache_clear()
     registry.probe.cache_clear()
     sys.modules.pop("mine", None)
 

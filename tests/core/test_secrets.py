@@ -18,11 +18,11 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import validate
 from contrapose.tasks.core.errors import ConfigError, ModelError
-from contrapose.tasks.core.secrets import from_block, from_environment, resolve_secret
+from contrapose.tasks.core.secrets import read_environment_secret, read_secret_block, resolve_secret
 from contrapose.tasks.infer.mock import Mock
 from contrapose.tasks.infer.openai.key import NO_KEY, read_key
 from contrapose.tasks.store.engine import store_url
-from contrapose.tasks.tables.table import storage
+from contrapose.tasks.tables.table import open_storage
 
 KEY = "sk-live-4f9a71c2e8"
 PASSWORD = "hunter2-7d1e55b0"
@@ -40,24 +40,24 @@ def block(name: str, value: object) -> str:
 @pytest.mark.usefixtures("prefect_server")
 def test_a_block_is_read_anew_each_time() -> None:
     for value in ("first", "second"):
-        assert from_block(block("changing", f" {value}\n"), where="here") == value
+        assert read_secret_block(block("changing", f" {value}\n"), where="here") == value
 
 
 @pytest.mark.usefixtures("prefect_server")
 def test_a_block_that_does_not_exist_is_named() -> None:
     with pytest.raises(ConfigError, match="'no-such-block' does not exist"):
-        from_block("no-such-block", where="here")
+        read_secret_block("no-such-block", where="here")
 
 
 @pytest.mark.usefixtures("prefect_server")
 def test_a_block_without_text_is_refused_and_not_shown() -> None:
     with pytest.raises(ConfigError, match="holds no text") as error:
-        from_block(block("structured", {"key": KEY}), where="here")
+        read_secret_block(block("structured", {"key": KEY}), where="here")
     assert KEY not in str(error.value)
 
 
 def test_a_secret_where_its_name_belongs_is_refused_and_not_shown() -> None:
-    for read in (from_block, from_environment):
+    for read in (read_secret_block, read_environment_secret):
         with pytest.raises(ConfigError, match="is not a valid name") as error:
             read("sk-LIVE-4f9a", where="model_args")
         assert "4f9a" not in str(error.value)
@@ -105,7 +105,7 @@ def test_a_store_whose_password_is_not_escaped_is_refused_and_not_shown(
 def test_a_password_in_the_address_of_data_or_tables_is_refused_and_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     address = f"ftp://user:{PASSWORD}@host/rows.jsonl"
     monkeypatch.setenv("CONTRAPOSE_STORAGE", address)
-    for refused in (lambda: validate({"data": address}, where="suite"), storage):
+    for refused in (lambda: validate({"data": address}, where="suite"), open_storage):
         with pytest.raises(ConfigError, match="an address with a password") as error:
             refused()
         assert PASSWORD not in str(error.value)

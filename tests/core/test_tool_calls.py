@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from contrapose.tasks.core.tool_calls import (
     ToolCall,
+    are_same_calls,
     calls_to_json,
-    difference,
+    describe_call_difference,
+    format_reply,
+    is_same_call,
+    join_reply,
     read_calls,
-    reply_with_calls,
-    same_call,
-    same_calls,
-    shown_reply,
 )
 
 ARGUMENTS = {"id": 3, "city": "Köln"}
@@ -127,8 +127,8 @@ def test_deep_objects_become_text() -> None:
     ],
 )
 def test_same_arguments(first: object, second: object) -> None:
-    assert same_call(ToolCall("f", first), ToolCall("f", second))
-    assert same_calls([ToolCall("f", first)], [ToolCall("f", second)], ordered=False)
+    assert is_same_call(ToolCall("f", first), ToolCall("f", second))
+    assert are_same_calls([ToolCall("f", first)], [ToolCall("f", second)], ordered=False)
 
 
 @pytest.mark.parametrize(
@@ -146,36 +146,36 @@ def test_same_arguments(first: object, second: object) -> None:
     ],
 )
 def test_other_arguments(first: object, second: object) -> None:
-    assert not same_call(ToolCall("f", first), ToolCall("f", second))
-    assert not same_calls([ToolCall("f", first)], [ToolCall("f", second)], ordered=False)
+    assert not is_same_call(ToolCall("f", first), ToolCall("f", second))
+    assert not are_same_calls([ToolCall("f", first)], [ToolCall("f", second)], ordered=False)
 
 
 @settings(max_examples=50)
 @given(CALLS, st.randoms(use_true_random=False))
 def test_comparison_is_reflexive_and_order_free(calls: list[ToolCall], rng: random.Random) -> None:
     turned = [ToolCall(call.name, dict(reversed(call.arguments.items()))) for call in calls]
-    assert same_calls(calls, turned, ordered=True)
-    assert difference(calls, turned) == ""
+    assert are_same_calls(calls, turned, ordered=True)
+    assert describe_call_difference(calls, turned) == ""
     rng.shuffle(turned)
-    assert same_calls(calls, turned, ordered=False)
-    assert difference(calls, turned, ordered=False) == ""
+    assert are_same_calls(calls, turned, ordered=False)
+    assert describe_call_difference(calls, turned, ordered=False) == ""
 
 
 @settings(max_examples=50)
 @given(CALLS, CALLS, st.booleans())
 def test_comparison_is_symmetric(first: list[ToolCall], second: list[ToolCall], ordered: bool) -> None:
-    same = same_calls(first, second, ordered=ordered)
-    assert same == same_calls(second, first, ordered=ordered)
-    assert bool(difference(first, second, ordered=ordered)) != same
-    if same_calls(first, second, ordered=True):
-        assert same_calls(first, second, ordered=False)
+    same = are_same_calls(first, second, ordered=ordered)
+    assert same == are_same_calls(second, first, ordered=ordered)
+    assert bool(describe_call_difference(first, second, ordered=ordered)) != same
+    if are_same_calls(first, second, ordered=True):
+        assert are_same_calls(first, second, ordered=False)
 
 
 @settings(max_examples=50)
 @given(CALLS)
 def test_json_is_canonical_and_read_again(calls: list[ToolCall]) -> None:
     text = calls_to_json(calls)
-    assert same_calls(read_calls(text), calls, ordered=True)
+    assert are_same_calls(read_calls(text), calls, ordered=True)
     assert calls_to_json(read_calls(text)) == text
     text.encode()
 
@@ -206,16 +206,18 @@ def test_json_normalises_numbers_and_keys() -> None:
 def test_the_first_difference_is_one_sentence(
     first: list[tuple[str, object]], second: list[tuple[str, object]], sentence: str
 ) -> None:
-    assert difference([ToolCall(*call) for call in first], [ToolCall(*call) for call in second]) == sentence
+    assert (
+        describe_call_difference([ToolCall(*call) for call in first], [ToolCall(*call) for call in second]) == sentence
+    )
 
 
 def test_parallel_calls_differ_in_those_without_partner() -> None:
     first = [ToolCall("f", {"x": 1}), ToolCall("g", {})]
     second = [ToolCall("g", {}), ToolCall("f", {"x": 2})]
-    assert difference(first, second, ordered=False) == "A call: f, argument x is 2 instead of 1."
+    assert describe_call_difference(first, second, ordered=False) == "A call: f, argument x is 2 instead of 1."
 
 
 def test_people_read_calls_like_those_of_a_function() -> None:
-    reply = reply_with_calls("Done.", [ToolCall("pay", {"to": "Ann", "amount": 5.0}), ToolCall("log", "no JSON")])
-    assert shown_reply(reply) == 'pay(amount=5, to="Ann")\nlog(no JSON)\nDone.'
-    assert shown_reply("A plain reply.") == "A plain reply."
+    reply = join_reply("Done.", [ToolCall("pay", {"to": "Ann", "amount": 5.0}), ToolCall("log", "no JSON")])
+    assert format_reply(reply) == 'pay(amount=5, to="Ann")\nlog(no JSON)\nDone.'
+    assert format_reply("A plain reply.") == "A plain reply."

@@ -11,7 +11,7 @@ from mocked import mocked
 
 from contrapose.tasks.config.plan import Plan, plans
 from contrapose.tasks.config.run_config import RunConfig
-from contrapose.tasks.core.outcome import Outcome, overall
+from contrapose.tasks.core.outcome import Outcome, decide_run_verdict
 from contrapose.tasks.core.records import Completion, FollowUp, Trial
 from contrapose.tasks.core.registry import PROBES, probe
 from contrapose.tasks.evaluate.gate import Rules
@@ -135,7 +135,7 @@ def test_the_run_is_as_bad_as_its_worst_test() -> None:
     verdicts = ("pass", "inconclusive", "fail", "incomplete")
     for index, verdict in enumerate(verdicts):
         tests = [Outcome({**outcome, "verdict": each}) for each in verdicts[: index + 1]]  # type: ignore[typeddict-item, misc]
-        assert overall(tests)[0] == verdict
+        assert decide_run_verdict(tests)[0] == verdict
 
 
 def known(number: int, case: str = "case") -> FollowUp:

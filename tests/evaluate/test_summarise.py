@@ -32,7 +32,7 @@ from contrapose.tasks.evaluate.summarise import (
 from contrapose.tasks.evaluate.task import judge, read_scored, read_skipped_cases
 from contrapose.tasks.probes.base import Probe, unscored_score
 from contrapose.tasks.statistics.shares import independent, wilson
-from contrapose.tasks.tables.results import result_table, schema_for
+from contrapose.tasks.tables.results import make_result_schema, make_result_table
 from contrapose.tasks.tables.table import write_arrow
 from tests.evaluate.test_scoring import DATA, no_embeddings, plan_of, trials_of
 
@@ -127,8 +127,8 @@ def test_a_stored_test_tells_why_its_cases_have_no_score(in_tmp: object, monkeyp
     chosen, plan = probe("add_toxic_words"), plan_of("add_toxic_words")
     passed = Score(value=0.0, passed=True, reason="none")
     scores = [passed, unscored_score("it is empty"), passed]
-    table = result_table(trials_of("add_toxic_words", 3), scores, probe=chosen, model="mock")
-    results = write_arrow([table], schema_for(chosen))
+    table = make_result_table(trials_of("add_toxic_words", 3), scores, probe=chosen, model="mock")
+    results = write_arrow([table], make_result_schema(chosen))
     names = ("sample_id", "skip_reason", "original")
     schema = pa.schema([*((name, pa.string()) for name in names), ("control", pa.bool_())])
     left_out = pa.table({"sample_id": ["s"], "skip_reason": ["empty"], "original": [""], "control": [False]})
@@ -230,7 +230,8 @@ def test_stored_results_come_back_without_reasons_but_of_open_rows(in_tmp: objec
     frame["pass"] = pd.Series([True, False, None, *[True] * 7], dtype=object)
     frame["undecided"] = [False] * 3 + [True] + [False] * 6
     stored = write_arrow(
-        [pa.Table.from_pandas(frame, schema=schema_for(chosen), preserve_index=False)], schema_for(chosen)
+        [pa.Table.from_pandas(frame, schema=make_result_schema(chosen), preserve_index=False)],
+        make_result_schema(chosen),
     )
     found = read_scored(stored, "order_bias")
     assert {place: reason for place, reason in enumerate(found["reason"]) if isinstance(reason, str)} == {

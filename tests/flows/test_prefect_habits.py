@@ -32,7 +32,7 @@ from contrapose.tasks.config.permissions import Permissions
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.core.outcome import Summary
-from contrapose.tasks.core.policy import facts_of
+from contrapose.tasks.core.policy import yield_facts
 from contrapose.tasks.report.publish import make_report_url
 
 NAME = "my own {name}"
@@ -105,14 +105,14 @@ def test_the_link_of_a_report_is_where_it_lies_unless_it_is_served(monkeypatch: 
 
 def test_the_log_of_a_task_says_what_came_of_it() -> None:
     table = {"uri": "/a", "sha256": "b", "rows": 1200}
-    assert [*facts_of({"table": table, "calls": 3, "from_store": 1197})] == [
+    assert [*yield_facts({"table": table, "calls": 3, "from_store": 1197})] == [
         "1,200 rows",
         "3 calls, 1,197 answers from the cache",
     ]
-    assert [*facts_of({"verdict": "fail"})] == ["verdict fail, as if it were the only test"]
+    assert [*yield_facts({"verdict": "fail"})] == ["verdict fail, as if it were the only test"]
     checked = {"rows": 12, "findings": [{"holds": True}, {"holds": False}], "broken": None}
-    assert [*facts_of(checked)] == ["12 rows, 2 expectations, 1 of them broken"]
-    assert [*facts_of([])] == []
+    assert [*yield_facts(checked)] == ["12 rows, 2 expectations, 1 of them broken"]
+    assert [*yield_facts([])] == []
 
 
 def test_links_to_reports_are_served_again_at_the_next_start(tmp_path: Path) -> None:

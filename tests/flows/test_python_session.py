@@ -20,7 +20,7 @@ from plain_prefect import put_own_database
 from contrapose.flows.python import session
 from contrapose.flows.python.session import RunInterrupted, in_session, quiet_prefect, run_beside_loops
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
-from contrapose.tasks.core.process_state import lent_variables
+from contrapose.tasks.core.process_state import set_temporary_variables
 
 
 def test_prefect_is_unheard_in_the_call_alone(caplog: pytest.LogCaptureFixture) -> None:
@@ -50,7 +50,7 @@ def test_prefect_is_unheard_in_the_call_alone(caplog: pytest.LogCaptureFixture) 
 def test_a_variable_is_lent_until_the_last_call_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONTRAPOSE_TEST_SET", "mine")
     monkeypatch.delenv("CONTRAPOSE_TEST_LENT", raising=False)
-    lent = lent_variables({"CONTRAPOSE_TEST_SET": "ours", "CONTRAPOSE_TEST_LENT": "ours"})
+    lent = set_temporary_variables({"CONTRAPOSE_TEST_SET": "ours", "CONTRAPOSE_TEST_LENT": "ours"})
     with lent.needed():
         with lent.needed():
             assert (os.environ["CONTRAPOSE_TEST_SET"], os.environ["CONTRAPOSE_TEST_LENT"]) == ("mine", "ours")

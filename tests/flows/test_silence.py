@@ -81,11 +81,11 @@ def test_a_silent_object_store_is_given_up(silent: str, monkeypatch: pytest.Monk
 
 def test_what_is_configured_for_a_store_wins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(file_servers.fsspec.config.conf, "s3", {"anon": True, "config_kwargs": {"read_timeout": 300}})
-    options = file_servers.time_limits("s3://bucket/data.csv")["s3"]
+    options = file_servers.make_time_limits("s3://bucket/data.csv")["s3"]
     assert options["anon"] is True
     assert options["config_kwargs"]["read_timeout"] == 300
     assert options["config_kwargs"]["connect_timeout"] == file_servers.CONNECT_SECONDS
-    assert file_servers.time_limits("/a/folder") == {}
+    assert file_servers.make_time_limits("/a/folder") == {}
 
 
 @pytest.mark.usefixtures("impatient", "own_store", "in_tmp")

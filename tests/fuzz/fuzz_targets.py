@@ -21,17 +21,17 @@ from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import ItemSample, Sample, SummaryPair, TextSample
 from contrapose.tasks.infer.openai.response_parsing import NoLogprobsError, read_reply
 from contrapose.tasks.language.replies.options import choose
-from contrapose.tasks.language.replies.refusals import reply_kind
+from contrapose.tasks.language.replies.refusals import classify_reply
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.probes.base import letters
 from contrapose.tasks.probes.negation import Negation, negate
 from contrapose.tasks.probes.order_bias import LetterChoice, list_langtest_doubts, read_choice
 from contrapose.tasks.probes.reader_questions import is_declining, read_reader_answer, write_question
 from contrapose.tasks.probes.toxic_words import ToxicCount, count_toxic
-from contrapose.tasks.report.csv import disarm, storable, undo_disarming
+from contrapose.tasks.report.csv import disarm, make_storable, undo_disarming
 from contrapose.tasks.report.html.sample_data import clean_texts
 from contrapose.tasks.text.cleaning import escape, one_line
-from contrapose.tasks.text.diff import mark
+from contrapose.tasks.text.diff import mark_differences
 from contrapose.tasks.text.masking import mask_toxic
 from contrapose.tasks.validate.suites import read_suites
 
@@ -101,12 +101,12 @@ def templates(data: bytes) -> None:
     """A text in a prompt, and in every kind of report: nothing of it is lost, and nothing is markup."""
     text = data.decode("utf-8", "surrogatepass") if _decodes(data) else repr(data)
     before, _, after = text.partition("|")
-    assert undo_disarming(disarm(text)) == storable(text)
+    assert undo_disarming(disarm(text)) == make_storable(text)
     check_count(count_toxic(text), text)
     assert "\n" not in escape(text)
     assert "<" not in escape(text).replace("<br>", "")
     assert _is_one_line(one_line(text))
-    marked = mark(before, after)
+    marked = mark_differences(before, after)
     assert ("".join(marked.original), "".join(marked.changed)) == (before, after)
     assert len(clean_texts([text], show_toxic=False, longest=4_000)) == 1
     assert len(mask_toxic(text)) == len(text)
@@ -127,7 +127,7 @@ def replies(data: bytes) -> None:
     assert chosen.index in (None, 0, 1, 2)
     assert read_reader_answer(reply, ("yes", "no")) in (None, "none", "A", "B")
     assert list_langtest_doubts(reply, reply) in (None, [reply.strip()], [reply.strip()] * 2)
-    reply_kind(reply)
+    classify_reply(reply)
     is_declining(reply)
 
 

@@ -11,7 +11,7 @@ import pytest
 from contrapose.tasks.config.prices import Price
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.core.records import Usage, total_usage
+from contrapose.tasks.core.records import Usage, add_usages
 from contrapose.tasks.infer.budget import Budget, Limits, find_price, find_reader_price, open_budget
 
 CALL = Usage(calls=1, prompt_tokens=100, completion_tokens=32)
@@ -22,11 +22,11 @@ PRICE = Price(input=1, output=10)
 def test_of_many_requests_as_many_are_reserved_as_fit(limits: Limits, count: int) -> None:
     budget = Budget(limits=limits)
     assert budget.reserve_first([CALL] * 9) == count
-    assert budget.reserved == total_usage([CALL] * count)
+    assert budget.reserved == add_usages([CALL] * count)
     used = Usage(calls=1, prompt_tokens=60, completion_tokens=2)
     # One tells no count, and of the last nothing came.
     budget.settle_all([CALL] * count, [replace(used, calls=-1), *[used] * (count - 2)])
-    assert (budget.spent, budget.reserved) == (total_usage([CALL, *[used] * (count - 2)]), Usage())
+    assert (budget.spent, budget.reserved) == (add_usages([CALL, *[used] * (count - 2)]), Usage())
 
 
 def test_a_reservation_counts_until_it_is_settled() -> None:

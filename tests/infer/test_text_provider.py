@@ -49,10 +49,10 @@ def shouting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelS
     (info / "entry_points.txt").write_text(ENTRY_POINT)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr("contrapose.tasks.infer.asking.outcomes.FIRST_WAIT", 0.01)
-    for cached in (registry.names, registry._points, registry.provider):
+    for cached in (registry.names, registry._find_entry_points, registry.provider):
         cached.cache_clear()
     yield ModelSpec(id="shouting/any")
-    for cached in (registry.names, registry._points, registry.provider):
+    for cached in (registry.names, registry._find_entry_points, registry.provider):
         cached.cache_clear()
     sys.modules.pop("shouting_provider", None)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from contrapose.tasks.language.analysis import analyse
-from contrapose.tasks.language.odds import relative_odds
-from contrapose.tasks.language.reading import read
+from contrapose.tasks.language.odds import score_relative_verb
+from contrapose.tasks.language.reading import read_sentence
 
 MAIN = (
     "The dogs that bark *scare me.", "When the eggs hatch, the offspring *are",
@@ -180,6 +180,6 @@ def test_a_sentence_without_a_main_clause_of_its_own_is_not_doubtful(text: str) 
 
 
 def test_a_form_that_is_always_a_verb_counts_little_more_behind_who_than_one_that_often_is() -> None:
-    who = {verb: read(f"The man who {verb} here left.") for verb in ("slept", "jumped", "works")}
-    sure, likely, unlikely = (relative_odds(each, each.words.index(verb)) for verb, each in who.items())
+    who = {verb: read_sentence(f"The man who {verb} here left.") for verb in ("slept", "jumped", "works")}
+    sure, likely, unlikely = (score_relative_verb(each, each.words.index(verb)) for verb, each in who.items())
     assert unlikely + 1 < likely < sure < likely + 0.5

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from contrapose.tasks.language.replies.cut_off import (
+    begins_within_thought,
     breaks_off,
-    closes_unopened_thought,
     is_thought_alone,
     mark_thought,
 )
@@ -88,7 +88,7 @@ def test_a_text_of_several_sentences_breaks_off_within_one(text: str, breaks: bo
     ],
 )  # fmt: skip
 def test_thoughts_are_known_by_their_marks(reply: str, alone: bool, closes: bool) -> None:
-    assert (is_thought_alone(reply), closes_unopened_thought(reply)) == (alone, closes)
+    assert (is_thought_alone(reply), begins_within_thought(reply)) == (alone, closes)
 
 
 def test_only_a_reply_without_a_mark_is_marked_as_a_thought() -> None:

@@ -39,7 +39,7 @@ def test_english_stays_english(text: str) -> None:
 
 
 def test_bundled_texts_need_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(english, "_language_identifier", lambda: pytest.fail("the model was loaded"))
+    monkeypatch.setattr(english, "_load_language_identifier", lambda: pytest.fail("the model was loaded"))
     lines = (REPOSITORY / "data" / "samples" / "negation.jsonl").read_text().splitlines()
     texts = [row.get("question") or row["text"] for row in map(json.loads, lines)]
     assert all(negate(text).reason != "not_english" for text in texts)

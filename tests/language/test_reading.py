@@ -6,8 +6,8 @@ import pytest
 
 from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.inflection import is_plural_phrase
-from contrapose.tasks.language.reading import UnreadableError, read
-from contrapose.tasks.language.sentence import Edit, apply
+from contrapose.tasks.language.reading import UnreadableError, read_sentence
+from contrapose.tasks.language.sentence import Edit, apply_edits
 
 
 @pytest.mark.parametrize(
@@ -26,12 +26,12 @@ from contrapose.tasks.language.sentence import Edit, apply
     ],
 )  # fmt: skip
 def test_the_last_sentence_is_read(text: str, words: list[str]) -> None:
-    assert read(text).words == words
+    assert read_sentence(text).words == words
 
 
 def test_offsets_point_into_the_whole_text() -> None:
     text = "It is hot.  Dogs\tswim."
-    sentence = read(text)
+    sentence = read_sentence(text)
     assert [sentence.source(i) for i in range(2)] == ["Dogs", "swim"]
 
 
@@ -44,19 +44,19 @@ def test_offsets_point_into_the_whole_text() -> None:
 )  # fmt: skip
 def test_what_cannot_be_read_says_why(text: str, reason: str) -> None:
     with pytest.raises(UnreadableError) as error:
-        read(text)
+        read_sentence(text)
     assert error.value.reason == reason
 
 
 def test_a_capital_inside_a_sentence_makes_a_name() -> None:
-    assert read("Then Bill paid.").tags[1] & f.NAME
-    assert not read("THEN BILL PAID.").tags[1] & f.NAME
+    assert read_sentence("Then Bill paid.").tags[1] & f.NAME
+    assert not read_sentence("THEN BILL PAID.").tags[1] & f.NAME
 
 
 @pytest.mark.parametrize("mark", ["\n", ".", "(", '"', "a. ", "a\n", "x"])
 def test_long_repetitions_are_read_in_linear_time(mark: str) -> None:
     try:
-        read(mark * 20_000)
+        read_sentence(mark * 20_000)
     except UnreadableError:
         return
 
@@ -76,7 +76,7 @@ def test_long_repetitions_are_read_in_linear_time(mark: str) -> None:
     ],
 )
 def test_a_noun_phrase_is_singular_or_plural_or_may_be_either(phrase: str, plural: bool | None) -> None:
-    s = read(f"{phrase} blorp")
+    s = read_sentence(f"{phrase} blorp")
     assert is_plural_phrase(s, 0, len(s.words) - 2) is plural
 
 
@@ -88,9 +88,9 @@ def test_a_noun_phrase_is_singular_or_plural_or_may_be_either(phrase: str, plura
     ],
 )  # fmt: skip
 def test_new_words_have_the_capitals_of_those_in_whose_place_they_stand(text: str, cased: str) -> None:
-    assert read(text).cased_as(0, "men") == cased
+    assert read_sentence(text).cased_as(0, "men") == cased
 
 
 @pytest.mark.parametrize(("first", "second"), [("never ", "also "), ("also ", "never ")])
 def test_of_two_insertions_at_one_place_the_later_one_stands_first(first: str, second: str) -> None:
-    assert apply("It rains.", [Edit(3, 3, first), Edit(3, 3, second)]) == f"It {second}{first}rains."
+    assert apply_edits("It rains.", [Edit(3, 3, first), Edit(3, 3, second)]) == f"It {second}{first}rains."

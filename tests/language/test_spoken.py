@@ -13,7 +13,7 @@ import pytest
 from places import REPOSITORY
 
 from contrapose.tasks.language.replies.options import choose
-from contrapose.tasks.language.replies.spoken import spoken_text, verdicts
+from contrapose.tasks.language.replies.spoken import extract_final_text, find_marked_verdicts
 from contrapose.tasks.probes.orders.letter_replies import read_words
 
 FRUITS = ("pear", "grape", "plum", "fig")
@@ -63,7 +63,7 @@ def test_thoughts_are_no_answer(reply: str) -> None:
 )
 def test_thoughts_that_never_end_leave_no_answer(reply: str) -> None:
     assert read(reply) is None
-    assert spoken_text(reply) == ""
+    assert extract_final_text(reply) == ""
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_who_calls_one_wrong_chooses_the_other_only_where_one_is_right() -> None
 
 
 def test_verdicts_that_are_only_supposed_are_none() -> None:
-    assert verdicts("Write [[A]] if A is better. I would not say [[B]].") == []
+    assert find_marked_verdicts("Write [[A]] if A is better. I would not say [[B]].") == []
 
 
 @pytest.mark.parametrize("step", [8, pytest.param(1, marks=pytest.mark.slow)])

@@ -50,7 +50,7 @@ def test_a_word_has_all_its_readings(word: str, flags: int) -> None:
 
 @pytest.mark.parametrize(("form", "kind", "base"), BASES)
 def test_a_form_leads_to_its_base(form: str, kind: int, base: str | None) -> None:
-    assert inflection.base_of(form, kind) == base
+    assert inflection.find_base_form(form, kind) == base
 
 
 @pytest.mark.parametrize(("word", "flags"), NO_FORMS)
@@ -74,17 +74,17 @@ def test_the_ending_decides_for_an_unknown_word(word: str, flags: int) -> None:
     ],
 )  # fmt: skip
 def test_a_verb_inflects(base: str, third: str, past: str) -> None:
-    assert (inflection.third_person(base), inflection.past_of(base)) == (third, past)
+    assert (inflection.make_third_person(base), inflection.make_past(base)) == (third, past)
 
 
 @pytest.mark.parametrize("base", ["eat", "carry", "stop", "go", "watch", "undergo", "photosynthesize"])
 def test_inflection_and_base_agree(base: str) -> None:
-    assert inflection.base_of(inflection.third_person(base), f.THIRD) == base
-    assert inflection.base_of(inflection.past_of(base), f.PAST) == base
+    assert inflection.find_base_form(inflection.make_third_person(base), f.THIRD) == base
+    assert inflection.find_base_form(inflection.make_past(base), f.PAST) == base
 
 
 def test_an_unknown_past_form_has_no_base() -> None:
-    assert inflection.base_of("blorped", f.PAST) is None
+    assert inflection.find_base_form("blorped", f.PAST) is None
 
 
 @pytest.mark.parametrize("spec", [None, ModuleSpec("lemminflect", None)])

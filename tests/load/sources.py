@@ -14,8 +14,8 @@ from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.records import Sample, TextSample
 from contrapose.tasks.core.registry import find
 from contrapose.tasks.load.rows import Row
-from contrapose.tasks.load.samples import Loaded, load_samples
-from contrapose.tasks.load.source_reader import format_of
+from contrapose.tasks.load.samples import LoadedSamples, load_samples
+from contrapose.tasks.load.source_reader import detect_format
 
 
 def written(path: Path, content: Any) -> str:
@@ -39,14 +39,14 @@ def loaded(
     seed: int = 0,
     most: int | None = None,
     **settings: Any,
-) -> Loaded:
+) -> LoadedSamples:
     data = DataSettings.model_validate({"source": str(source), **settings})
     return load_samples(data, kind, limit=limit, seed=seed, most=most)
 
 
 def rows_of(source: str | Path, **settings: Any) -> list[Row]:
     data = DataSettings.model_validate({"source": str(source), **settings})
-    return list(find("sources", format_of(data))(data))
+    return list(find("sources", detect_format(data))(data))
 
 
 def values_of(source: str | Path, **settings: Any) -> list[Any]:

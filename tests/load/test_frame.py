@@ -16,15 +16,15 @@ from load.sources import loaded
 from contrapose.tasks.core.errors import ConfigError, DataError
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.records import TextSample
-from contrapose.tasks.load.frame import frame_lines, keep_frame
+from contrapose.tasks.load.frame import convert_frame_to_lines, keep_frame
 
 
 def rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in frame_lines(frame).decode().splitlines()]
+    return [json.loads(line) for line in convert_frame_to_lines(frame).decode().splitlines()]
 
 
 def samples(frame: pd.DataFrame, folder: Path, **settings: Any) -> list[TextSample]:
-    return loaded(keep_frame(frame_lines(frame), Place(str(folder))), **settings).samples
+    return loaded(keep_frame(convert_frame_to_lines(frame), Place(str(folder))), **settings).samples
 
 
 @pytest.mark.parametrize(
@@ -49,8 +49,8 @@ def test_a_cell_is_what_json_holds(cells: Any, expected: list[Any]) -> None:
 
 def test_the_index_is_left_out() -> None:
     frame = pd.DataFrame({"text": ["a", "b"]})
-    assert frame_lines(frame) == frame_lines(frame.set_axis([7, 7]))
-    assert frame_lines(frame.sort_index(ascending=False)) != frame_lines(frame)
+    assert convert_frame_to_lines(frame) == convert_frame_to_lines(frame.set_axis([7, 7]))
+    assert convert_frame_to_lines(frame.sort_index(ascending=False)) != convert_frame_to_lines(frame)
 
 
 def test_rows_become_samples(tmp_path: Path) -> None:
@@ -79,14 +79,14 @@ def test_what_cannot_be_used_is_told_by_row_and_column(tmp_path: Path) -> None:
 
 def test_two_columns_of_one_name_are_refused() -> None:
     with pytest.raises(DataError, match=r"^the DataFrame: two columns are called '1'"):
-        frame_lines(pd.DataFrame([["a", "b"]], columns=["1", 1]))
+        convert_frame_to_lines(pd.DataFrame([["a", "b"]], columns=["1", 1]))
 
 
 def test_the_same_rows_are_the_same_file(tmp_path: Path) -> None:
     frame = pd.DataFrame({"text": ["a"]})
-    first, again = (keep_frame(frame_lines(frame), Place(str(tmp_path))) for _ in range(2))
+    first, again = (keep_frame(convert_frame_to_lines(frame), Place(str(tmp_path))) for _ in range(2))
     assert first == again
-    assert keep_frame(frame_lines(frame.assign(text="b")), Place(str(tmp_path))) != first
+    assert keep_frame(convert_frame_to_lines(frame.assign(text="b")), Place(str(tmp_path))) != first
 
 
 def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from load.sources import loaded, refusal, rows_of, written
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.records import TextSample
 from contrapose.tasks.load.rows import Row
-from contrapose.tasks.load.samples import content_sha256
+from contrapose.tasks.load.samples import hash_source
 
 ROWS = [
     {"id": "a", "text": "The sky is", "options": '["blue", "green"]', "answer": "B", "topic": "NA"},
@@ -77,7 +77,7 @@ def test_a_url_loads_as_a_path_does() -> None:
 def test_the_hash_is_that_of_the_stored_bytes(tmp_path: Path) -> None:
     content = b'{"text": "x"}\n'
     data = DataSettings(source=written(tmp_path / "rows.jsonl", content))
-    assert content_sha256(data) == hashlib.sha256(content).hexdigest()
+    assert hash_source(data) == hashlib.sha256(content).hexdigest()
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.errors import ConfigError, ContraposeError, DataError
 from contrapose.tasks.core.records import TextSample
 from contrapose.tasks.load.huggingface import read_rows
-from contrapose.tasks.load.samples import content_sha256
+from contrapose.tasks.load.samples import hash_source
 
 datasets = pytest.importorskip("datasets")
 
@@ -75,7 +75,7 @@ def test_the_hash_is_that_of_the_rows(tmp_path: Path) -> None:
     rows.save_to_disk(str(tmp_path / "one"))
     rows.save_to_disk(str(tmp_path / "two"), num_shards=2)
     rows.select([1, 0]).save_to_disk(str(tmp_path / "three"))
-    one, two, three = (content_sha256(settings(tmp_path / name)) for name in ("one", "two", "three"))
+    one, two, three = (hash_source(settings(tmp_path / name)) for name in ("one", "two", "three"))
     assert one == two != three
 
 

@@ -10,7 +10,7 @@ from load.sources import loaded, refusal, stored
 
 from contrapose.flows.cli import main
 from contrapose.tasks.core.records import AnswerPair
-from contrapose.tasks.load.samples import Loaded
+from contrapose.tasks.load.samples import LoadedSamples
 
 NAMES = [
     *(("answer_a", "answer_b"), ("response_a", "response_b"), ("assistant_a", "assistant_b"), ("output_1", "output_2")),
@@ -18,7 +18,7 @@ NAMES = [
 ]
 
 
-def load(rows: list[dict[str, Any]], folder: Path, **data: Any) -> Loaded:
+def load(rows: list[dict[str, Any]], folder: Path, **data: Any) -> LoadedSamples:
     return loaded(stored(folder, rows), AnswerPair, **data)
 
 

@@ -11,7 +11,7 @@ from load.sources import loaded, refusal, stored
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.records import AnswerPair, ItemSample, Sample, SummaryPair, TextSample
-from contrapose.tasks.load.bundled import bundled_names
+from contrapose.tasks.load.bundled import list_bundled_sets
 from contrapose.tasks.load.samples import Drawing
 
 PAIR = {"article_sent": "It rained.", "correct_sent": "Rain.", "incorrect_sent": "Snow."}
@@ -97,7 +97,7 @@ def test_equal_summaries_load(tmp_path: Path) -> None:
     assert pair.correct_sentence == pair.incorrect_sentence
 
 
-@pytest.mark.parametrize("name", bundled_names())
+@pytest.mark.parametrize("name", list_bundled_sets())
 def test_every_bundled_set_loads(name: str) -> None:
     kinds: dict[str, type[Sample]] = {"judge_pairs": AnswerPair, "summary_pairs": SummaryPair, "item_lists": ItemSample}
     kind = kinds.get(name, TextSample)

@@ -6,7 +6,7 @@ import pytest
 
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.errors import DataError
-from contrapose.tasks.load.source_reader import format_of, stem_of
+from contrapose.tasks.load.source_reader import detect_format, shorten_source_name
 
 
 def test_a_plain_string_is_the_source() -> None:
@@ -29,13 +29,13 @@ def test_settings_survive_json() -> None:
 )  # fmt: skip
 def test_the_name_tells_format_and_stem(source: str, name: str, stem: str) -> None:
     data = DataSettings(source=source)
-    assert (format_of(data), stem_of(data)) == (name, stem)
+    assert (detect_format(data), shorten_source_name(data)) == (name, stem)
 
 
 def test_a_set_format_wins_over_the_suffix() -> None:
-    assert format_of(DataSettings(source="rows.txt", format="jsonl")) == "jsonl"
+    assert detect_format(DataSettings(source="rows.txt", format="jsonl")) == "jsonl"
 
 
 def test_an_unknown_suffix_names_the_closest_format() -> None:
     with pytest.raises(DataError, match=r"unknown suffix '\.jsnl'.*Did you mean \.json"):
-        format_of(DataSettings(source="rows.jsnl"))
+        detect_format(DataSettings(source="rows.jsnl"))

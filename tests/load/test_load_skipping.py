@@ -13,11 +13,11 @@ from load.sources import refusal, stored
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.records import SummaryPair, TextSample
 from contrapose.tasks.load import bundled
-from contrapose.tasks.load.samples import Drawing, Loaded
+from contrapose.tasks.load.samples import Drawing, LoadedSamples
 from contrapose.tasks.load.source_reader import KEPT_ROWS
 
 
-def loaded(path: Path | str, **options: Any) -> Loaded:
+def loaded(path: Path | str, **options: Any) -> LoadedSamples:
     return sources.loaded(path, skip_bad_rows=True, **options)
 
 

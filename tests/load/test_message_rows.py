@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from load.sources import loaded, refusal, stored
 
-from contrapose.tasks.core.chats import chat_of
+from contrapose.tasks.core.chats import parse_chat
 from contrapose.tasks.core.records import TextSample
 
 OPENAI = {
@@ -43,7 +43,7 @@ def samples_of(folder: Path, *rows: Any, **settings: Any) -> list[TextSample]:
 
 def test_the_last_turn_of_the_user_is_the_text_and_the_next_reply_the_answer(tmp_path: Path) -> None:
     (sample,) = samples_of(tmp_path, OPENAI)
-    chat = chat_of(sample.chat or "")
+    chat = parse_chat(sample.chat or "")
     assert chat is not None
     assert (sample.text, sample.turn, sample.answers) == ("Is the bank open?", 3, ("Yes.",))
     assert [message["role"] for message in chat.messages] == ["system", "user", "assistant", "user"]
@@ -73,7 +73,7 @@ def test_the_layout_of_sharegpt_is_read(tmp_path: Path) -> None:
 
 def test_calls_and_results_of_tools_stay_in_the_conversation(tmp_path: Path) -> None:
     (sample,) = samples_of(tmp_path, CALLED)
-    chat = chat_of(sample.chat or "")
+    chat = parse_chat(sample.chat or "")
     assert chat is not None
     assert sample.text == "Weather in Bonn?"
     assert chat.messages[1]["tool_calls"][0]["function"] == {"name": "look", "arguments": '{"at": "Bonn"}'}
@@ -87,7 +87,7 @@ def test_tools_of_other_layouts_are_offered_and_calls_are_answers(tmp_path: Path
         "answer": [{"name": "look", "arguments": {"at": "Bonn"}}],
     }
     (sample,) = samples_of(tmp_path, row)
-    chat = chat_of(sample.chat or "")
+    chat = parse_chat(sample.chat or "")
     assert chat is not None
     assert chat.tool_names == ("look",)
     assert chat.tools[0]["function"]["parameters"] == OFFERED["input_schema"]

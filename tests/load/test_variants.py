@@ -10,7 +10,7 @@ from load import sources
 
 from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.records import RelatedTexts
-from contrapose.tasks.load.samples import Loaded
+from contrapose.tasks.load.samples import LoadedSamples
 
 
 def rows(clusters: int = 3, variants: str = "0123") -> list[dict[str, Any]]:
@@ -33,7 +33,7 @@ def rows(clusters: int = 3, variants: str = "0123") -> list[dict[str, Any]]:
     ]
 
 
-def loaded(folder: Path, content: Any, limit: int | None = None, **columns: str) -> Loaded:
+def loaded(folder: Path, content: Any, limit: int | None = None, **columns: str) -> LoadedSamples:
     source, names = sources.stored(folder, content), {"variant": "PassageEditID", **columns}
     return sources.loaded(source, RelatedTexts, limit=limit, columns=names)
 

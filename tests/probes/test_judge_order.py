@@ -18,7 +18,7 @@ from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import AnswerPair, Case, Completion, Trial, Verdict
 from contrapose.tasks.probes.judge_order import JudgeOrder, JudgeOrderSettings
 from contrapose.tasks.probes.panels import Grid
-from contrapose.tasks.tables.results import result_table
+from contrapose.tasks.tables.results import make_result_table
 
 PROBE = JudgeOrder()
 LONG, SHORT = "Yes, it certainly does.", "Yes."
@@ -48,7 +48,7 @@ def table_of(replies: list[tuple[AnswerPair, str, str]], **settings: Any) -> pa.
         for sample, first, second in replies
     ]
     scores = PROBE.score(made, own, embed=lambda texts: np.zeros((len(texts), 2)))
-    return result_table(made, scores, probe=PROBE, model="m")
+    return make_result_table(made, scores, probe=PROBE, model="m")
 
 
 def rows_of(replies: list[tuple[AnswerPair, str, str]], **settings: Any) -> list[Any]:

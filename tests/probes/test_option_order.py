@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from contrapose.tasks.core.records import Case, Completion, Likelihoods, Score, TextSample, Trial
 from contrapose.tasks.evaluate.summarise import estimate_measures
 from contrapose.tasks.probes.option_order import OptionOrder, OptionOrderSettings, rotate_options
-from contrapose.tasks.tables.results import result_table
+from contrapose.tasks.tables.results import make_result_table
 
 PROBE = OptionOrder()
 WATER = TextSample(id="w", text="Water is", options=("dry", "liquid", "solid"), answers=("liquid",))
@@ -116,7 +116,7 @@ def test_equally_likely_letters_are_no_choice() -> None:
 
 
 def row_of(trial: Trial, found: Score) -> dict[str, Any]:
-    return result_table([trial], [found], probe=PROBE, model="m").to_pylist()[0]
+    return make_result_table([trial], [found], probe=PROBE, model="m").to_pylist()[0]
 
 
 def figures_of(*replies: tuple[str, ...]) -> dict[str, float | int | None]:

@@ -19,7 +19,7 @@ from contrapose.tasks.evaluate.summarise import estimate_measures, find_effects
 from contrapose.tasks.probes.choices import read_choice
 from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
 from contrapose.tasks.probes.orders.two_orders import is_calibrating
-from contrapose.tasks.tables.results import result_table
+from contrapose.tasks.tables.results import make_result_table
 
 PROBE = OrderBias()
 
@@ -186,7 +186,7 @@ def led(number: int, first: float, second: float) -> Trial:
 
 def rows_of(trials: list[Trial], **settings: Any) -> list[dict[str, Any]]:
     scores = PROBE.score(trials, OrderBiasSettings(**settings), embed=unlike)
-    return result_table(trials, scores, probe=PROBE, model="m").to_pylist()
+    return make_result_table(trials, scores, probe=PROBE, model="m").to_pylist()
 
 
 def leaning(contents: list[float], *, position: float, **settings: Any) -> dict[str, Any]:

@@ -13,8 +13,8 @@ import pytest
 from places import golden_rows
 
 from contrapose.tasks.language.replies.decision import weigh
-from contrapose.tasks.language.replies.predicates import Strength, verdict
-from contrapose.tasks.language.replies.text import READ_FIRST, READ_LAST, canonical, window
+from contrapose.tasks.language.replies.predicates import Strength, rate_predicate
+from contrapose.tasks.language.replies.text import READ_FIRST, READ_LAST, keep_readable_part, normalise_reply
 from contrapose.tasks.probes.known_errors import BARE, EXPLAINED, OF_OPTIONS, OF_TWO, WITH_OPTIONS, MeasuredErrors
 from contrapose.tasks.probes.order_bias import read_choice
 
@@ -122,7 +122,7 @@ def test_of_good_and_bad_and_of_what_is_said_beside_it_only_what_is_plain_is_rea
 
 
 def test_a_rejection_chooses_the_other_only_where_exactly_one_is_right() -> None:
-    text = canonical("Summary A contradicts the article.")
+    text = normalise_reply("Summary A contradicts the article.")
     assert weigh(text).letter is None
     assert weigh(text, one_is_right=True).letter == "B"
 
@@ -161,12 +161,12 @@ def test_the_time_is_linear_in_the_length(part: str) -> None:
 
 @pytest.mark.parametrize("invisible", ["\u200b", "\u200c", "\u200d", "\u2060", "\ufeff"])
 def test_invisible_characters_are_not_read(invisible: str) -> None:
-    assert window(f"{invisible}B{invisible}") == "B"
+    assert keep_readable_part(f"{invisible}B{invisible}") == "B"
 
 
 def test_a_summary_that_contradicts_is_wrong_though_nothing_is_named() -> None:
-    assert verdict("contradicts") is Strength.WRONG
-    assert verdict("contradicts itself") is None
+    assert rate_predicate("contradicts") is Strength.WRONG
+    assert rate_predicate("contradicts itself") is None
 
 
 def near_b(texts: Sequence[str]) -> np.ndarray:
@@ -202,9 +202,9 @@ def test_rules_misread_no_reply_that_was_measured(measured: MeasuredErrors) -> N
 
 def test_a_long_reply_is_read_from_its_start_and_from_the_first_whole_sentence_of_its_end() -> None:
     whole = "w" * (READ_FIRST + READ_LAST)
-    assert window(whole) == whole
+    assert keep_readable_part(whole) == whole
     middle = "It rains. " * (READ_FIRST + READ_LAST)
-    seen = window(f"Start here. {middle}Summary A is right.")
+    seen = keep_readable_part(f"Start here. {middle}Summary A is right.")
     assert seen.startswith("Start here. It rains.")
     assert seen.endswith("It rains. Summary A is right.")
     assert "\n It rains." in seen

@@ -7,7 +7,7 @@ import time
 import pytest
 from places import golden_rows
 
-from contrapose.tasks.language.replies.refusals import is_refusal, reply_kind
+from contrapose.tasks.language.replies.refusals import classify_reply, is_refusal
 
 HELD_OUT = 0.97
 """Share of the replies that were only scored and are read as labelled."""
@@ -36,7 +36,7 @@ def test_the_other_replies_are_read_as_well_as_reported() -> None:
     ],
 )  # fmt: skip
 def test_a_reply_is_of_one_kind(reply: str, kind: str) -> None:
-    assert reply_kind(reply) == kind
+    assert classify_reply(reply) == kind
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_a_reply_is_of_one_kind(reply: str, kind: str) -> None:
     ],
 )  # fmt: skip
 def test_what_only_sounds_like_a_refusal_is_an_answer(reply: str) -> None:
-    assert reply_kind(reply) == "answer"
+    assert classify_reply(reply) == "answer"
 
 
 @pytest.mark.parametrize(
@@ -55,5 +55,5 @@ def test_what_only_sounds_like_a_refusal_is_an_answer(reply: str) -> None:
 )
 def test_time_is_linear_on_hostile_text(unit: str) -> None:
     started = time.thread_time()
-    reply_kind(unit * (200_000 // len(unit)))
+    classify_reply(unit * (200_000 // len(unit)))
     assert time.thread_time() - started < 0.5

@@ -144,7 +144,7 @@ def test_probe_of_another_package_without_words_shows_its_code_with_spaces(monke
 
 
 def test_reasons_with_the_same_words_are_counted_together() -> None:
-    assert wording.skips("antonym", {"empty": 2, "no_word": 1, "no_antonym": 4}) == {
+    assert wording.count_skips("antonym", {"empty": 2, "no_word": 1, "no_antonym": 4}) == {
         "without an adjective whose opposite is known": 4,
         "without a word": 3,
     }
@@ -161,13 +161,13 @@ def test_reasons_with_the_same_words_are_counted_together() -> None:
 def test_half_of_the_rows_in_another_language_are_said_first(count: int, rows: int, text: str) -> None:
     codes = {"not_english": count, "empty": 1}
     assert wording.foreign_text(codes, rows) == text
-    assert wording.skipped("typo", {"no_long_word": 2, "not_english": count}, rows).startswith(text)
+    assert wording.describe_skips("typo", {"no_long_word": 2, "not_english": count}, rows).startswith(text)
 
 
 def test_skips_in_a_line_name_the_other_language_once() -> None:
     codes = {"no_number": 2, "not_english": 17, "number_left_alone": 1}
-    assert wording.skipped("change_number", codes, 20) == (
+    assert wording.describe_skips("change_number", codes, 20) == (
         "17 of 20 rows are not in English; 2 without a number in the last sentence; "
         "1 without a number that can be changed safely"
     )
-    assert wording.skipped("change_number", codes).startswith("17 not in English; 2 without a number")
+    assert wording.describe_skips("change_number", codes).startswith("17 not in English; 2 without a number")

@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 from embedders import embed_nothing
 
-from contrapose.tasks.core.chats import Chat, Message, chat_of
+from contrapose.tasks.core.chats import Chat, Message, parse_chat
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Case, Completion, Score, TextSample, Trial
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.core.tool_calls import ToolCall, reply_with_calls, split_reply
+from contrapose.tasks.core.tool_calls import ToolCall, join_reply, split_reply
 from contrapose.tasks.probes.prompt_settings import prompts_for
 from contrapose.tasks.probes.tools import ToolNamesSettings, rename_tools
 
@@ -46,13 +46,13 @@ def case_of(test: str, sample: TextSample, **settings: Any) -> Case:
 
 def changed_chat(case: Case) -> Chat:
     """The conversation after the change."""
-    chat = chat_of(case.perturbed_prompt or "")
+    chat = parse_chat(case.perturbed_prompt or "")
     assert chat is not None
     return chat
 
 
 def reply(name: str, text: str = "Done.", **arguments: Any) -> str:
-    return reply_with_calls(text, [ToolCall(name, arguments)])
+    return join_reply(text, [ToolCall(name, arguments)])
 
 
 def score_of(test: str, case: Case, before: str, after: str) -> Score:
@@ -64,7 +64,7 @@ def score_of(test: str, case: Case, before: str, after: str) -> Score:
 
 def test_the_same_tools_stand_in_another_order() -> None:
     case = case_of("tool_order", sample_of(*NAMES))
-    before, after = chat_of(case.original_prompt), changed_chat(case)
+    before, after = parse_chat(case.original_prompt), changed_chat(case)
     assert before is not None
     assert before.tool_names == NAMES
     assert set(after.tool_names) == set(NAMES)
@@ -169,9 +169,9 @@ def test_calls_in_the_text_of_a_local_model_are_read() -> None:
 def test_steps_of_an_application_are_a_sequence() -> None:
     steps = [ToolCall("a", {}), ToolCall("b", {})]
     case = case_of("tool_order", sample_of("a", "b"))
-    there, back = (reply_with_calls("", list(calls), ordered=True) for calls in (steps, steps[::-1]))
+    there, back = (join_reply("", list(calls), ordered=True) for calls in (steps, steps[::-1]))
     assert score_of("tool_order", case, there, back).passed is False
-    assert score_of("tool_order", case, *(reply_with_calls("", calls) for calls in (steps, steps[::-1]))).passed is True
+    assert score_of("tool_order", case, *(join_reply("", calls) for calls in (steps, steps[::-1]))).passed is True
 
 
 def test_other_tests_compare_calls_too() -> None:
@@ -198,7 +198,7 @@ def test_options_and_templates_are_about_the_last_message() -> None:
         ]
     )
     prompts = prompts_for(sample_of(*NAMES, options=("yes", "no")), settings, where="tests.x")
-    chat = chat_of(prompts.prompt("Send 5 to Ann?"))
+    chat = parse_chat(prompts.prompt("Send 5 to Ann?"))
     assert chat is not None
     assert chat.messages[0] == {"role": "system", "content": "Answer with a letter."}
     assert chat.messages[-1]["content"] == "Send 5 to Ann?\nA. yes\nB. no"

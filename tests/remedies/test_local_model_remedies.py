@@ -18,7 +18,7 @@ from tiny_model import CHAT, save_tiny_model
 from contrapose.flows.cli import main
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
-from contrapose.tasks.core.model_files import files_sha256
+from contrapose.tasks.core.model_files import hash_files
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.evaluate import embeddings
 from contrapose.tasks.infer.local import embedded, huggingface
@@ -146,10 +146,10 @@ def test_a_model_that_is_still_being_saved_is_identified_later(tmp_path: Path, m
     spec = ModelSpec(id=f"hf/{save_tiny_model(tmp_path)}", args=CPU)
 
     def vanishing(folder: Path, files: Iterable[Path]) -> str:
-        return files_sha256(folder, [*files, folder / "part"])
+        return hash_files(folder, [*files, folder / "part"])
 
     with monkeypatch.context() as saving_goes_on:
-        saving_goes_on.setattr(huggingface, "files_sha256", vanishing)
+        saving_goes_on.setattr(huggingface, "hash_files", vanishing)
         with pytest.raises(ModelError, match="a file of the model vanished") as error:
             HuggingFace().identity(spec)
     assert error.value.remedy == "Wait until the model is saved, and start again."

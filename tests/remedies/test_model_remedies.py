@@ -37,14 +37,14 @@ def save_model(named: str) -> Follow:
 
 MODELS = [
     Case(
-        site="tasks/config/model_spec.py:known_provider",
+        site="tasks/config/model_spec.py:find_provider_name",
         command="validate --model opnai/x --test add_toxic_words --limit 1",
         says="unknown provider 'opnai'",
         follow=take("opnai"),
         leads_to="OPENAI_API_KEY is not set",
     ),
     Case(
-        site="tasks/config/model_spec.py:known_provider",
+        site="tasks/config/model_spec.py:find_provider_name",
         command="validate --model llama3:8b --test add_toxic_words --limit 1",
         says="unknown provider 'llama3:8b'",
         follow=take("llama3:8b", r"or '(\S+)' with model_args"),

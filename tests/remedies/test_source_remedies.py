@@ -142,14 +142,14 @@ CASES = [
         files={"rows.jsonl": '["The sky is blue.", 1]\n["It is late.", 2]\n'},
     ),
     Case(
-        site="tasks/load/jsonl.py:_object_records",
+        site="tasks/load/jsonl.py:_read_labelled_objects",
         command=f"{MOCK} rows.json",
         says="may be rows or columns",
         follow=write_rows("Write the rows as a list of objects", orient="records"),
         files={"rows.json": json.dumps({name: {"tief": "x", "lang": "y"} for name in ("lake", "berg")})},
     ),
     Case(
-        site="tasks/load/jsonl.py:_split_rows",
+        site="tasks/load/jsonl.py:_yield_split_rows",
         command=f"{MOCK} rows.json",
         says="two columns are called 'text'",
         follow=write(
@@ -343,7 +343,11 @@ FRAMES = [
 """Frames and folders, and what is wrong with them."""
 
 
-@follows("tasks/load/frame.py:frame_lines", "tasks/load/frame.py:frame_lines", "tasks/load/frame.py:keep_frame")
+@follows(
+    "tasks/load/frame.py:convert_frame_to_lines",
+    "tasks/load/frame.py:convert_frame_to_lines",
+    "tasks/load/frame.py:keep_frame",
+)
 def test_remedies_of_a_frame_lead_further(in_tmp: Path) -> None:
     (in_tmp / "file").write_text("")
 

@@ -305,7 +305,7 @@ def test_a_table_that_is_gone_is_made_again(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def empty() -> None:
-        for path in tables.storage().path.glob("*.parquet"):
+        for path in tables.open_storage().path.glob("*.parquet"):
             path.unlink()
 
     with monkeypatch.context() as own:

@@ -22,7 +22,7 @@ from contrapose.tasks.core.outcome import (
     Outcome,
     Summary,
     UsageSummary,
-    overall,
+    decide_run_verdict,
 )
 from contrapose.tasks.core.slices import Slice
 from contrapose.tasks.report.base import FIGURES, Report
@@ -144,7 +144,7 @@ def effect(**changes: Any) -> Effect:
 def summary(**changes: Any) -> Summary:
     """The summary of the realistic report."""
     tests = changes.pop("tests", outcomes())
-    verdict, reason = overall(tests)
+    verdict, reason = decide_run_verdict(tests)
     base = Summary(
         schema_version=SCHEMA_VERSION,
         run_id="20261121T080201Z-quickstart-tiny",

@@ -20,9 +20,9 @@ from contrapose.flows.cli.history import as_data, as_text
 from contrapose.flows.orchestration.verdict_state import headline
 from contrapose.flows.serve.view import site
 from contrapose.flows.serve.view.runs import describe_run
-from contrapose.tasks.core.criteria import criteria_of
+from contrapose.tasks.core.criteria import list_criteria
 from contrapose.tasks.core.outcome import DataSummary, Outcome, Summary
-from contrapose.tasks.core.stopping import Stopping, stopped_early
+from contrapose.tasks.core.stopping import Stopping, describe_early_stop
 from contrapose.tasks.history.dataset import SCHEMA, append, from_row, past_run, to_table, verified_rows
 from contrapose.tasks.report import html, markdown
 from contrapose.tasks.report import summary as plain
@@ -127,7 +127,7 @@ def test_the_history_keeps_the_rates_and_reads_runs_without_them() -> None:
 
 
 def names(**changes: Any) -> list[str]:
-    return [criterion["name"] for criterion in criteria_of(planted(**changes))]
+    return [criterion["name"] for criterion in list_criteria(planted(**changes))]
 
 
 def test_the_order_follows_the_verdict() -> None:
@@ -135,18 +135,18 @@ def test_the_order_follows_the_verdict() -> None:
     assert names(missed=None, reached=None) == ["contrast_rate", "pass_rate"]
     # Without a gate of its own the pass rate decides nothing.
     passed = {**planted(), "verdict": "pass", "gates": [gate(name="right_rate", reached=0.01, missed=1.0)]}
-    assert [criterion["name"] for criterion in criteria_of(passed)] == ["right_rate", "pass_rate"]  # type: ignore[arg-type]
+    assert [criterion["name"] for criterion in list_criteria(passed)] == ["right_rate", "pass_rate"]  # type: ignore[arg-type]
     close = {
         **planted(),
         "verdict": "inconclusive",
         "gates": [gate(reached=0.01, missed=1.0), gate(name="clean_rate", reached=0.2, missed=0.4)],
     }
-    assert [criterion["name"] for criterion in criteria_of(close)] == ["clean_rate", "pass_rate"]  # type: ignore[arg-type]
+    assert [criterion["name"] for criterion in list_criteria(close)] == ["clean_rate", "pass_rate"]  # type: ignore[arg-type]
 
 
 EARLY = Stopping(cases=370, judged=36, looks=3, shares=[0.03, 0.06, 0.1], saved=675, beside=[])
 WHOLE = Stopping(cases=36, judged=36, looks=2, shares=[0.5, 1.0], saved=0, beside=[])
-REASON = f"With 95 % confidence the pass rate is at most 59.7%; the gate is 70.0%. {stopped_early(EARLY)}"
+REASON = f"With 95 % confidence the pass rate is at most 59.7%; the gate is 70.0%. {describe_early_stop(EARLY)}"
 DATA = DataSummary(source="own.csv", sha256="3f" * 32, rows=373)
 JUDGED = "36 of 370 cases, stopped early"
 

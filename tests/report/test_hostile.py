@@ -17,7 +17,7 @@ from terminal import printed
 from contrapose.tasks.report import csv as results_csv
 from contrapose.tasks.report import markdown, summary
 from contrapose.tasks.report.task import make_artifact_key, make_verdict_row
-from contrapose.tasks.text.cleaning import LONGEST_LINE, escape, one_line, show_hidden, storable
+from contrapose.tasks.text.cleaning import LONGEST_LINE, escape, make_storable, one_line, show_hidden
 from contrapose.tasks.text.masking import make_shower
 
 kinds = pytest.mark.parametrize("kind", ATTACKS)
@@ -59,7 +59,7 @@ def test_cells_come_back_and_none_is_a_formula(kind: str) -> None:
     rows = list(csv.DictReader(io.StringIO(content, newline="")))
     assert len(rows) == 2 * len(ATTACKS[kind])
     for text, row in zip(ATTACKS[kind], rows[::2], strict=True):
-        assert results_csv.undo_disarming(row["original"]) == storable(text), ascii(text)
+        assert results_csv.undo_disarming(row["original"]) == make_storable(text), ascii(text)
     assert not [cell for row in rows for cell in row.values() if CELL.match(cell) and not cell.startswith("'")]
 
 

@@ -20,7 +20,7 @@ from contrapose.tasks.core.records import Call, Calls
 from contrapose.tasks.report import html
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.html import sample_data as packing
-from contrapose.tasks.text.wording import noise
+from contrapose.tasks.text.wording import describe_changes_by_noise
 
 
 def page_of(**changes: Any) -> str:
@@ -196,7 +196,7 @@ def test_controls_are_counted_numbered_and_shown_by_a_switch_only(plain: str) ->
     assert "Only the control says this." not in page
     assert (columns(page)["control"], columns(page)["number"]) == ("0010", ["1", "2", "", ""])
     assert "<small>add_negation · 2</small>" in page
-    assert f"{noise(control()).capitalize()}." in page
+    assert f"{describe_changes_by_noise(control()).capitalize()}." in page
     assert "show 1 control row too" in page
     assert 'id="controls"' not in plain
 

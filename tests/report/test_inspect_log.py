@@ -21,7 +21,7 @@ from contrapose.tasks.infer.recordings import Selection, read_recording
 from contrapose.tasks.report import inspect_log
 from contrapose.tasks.report.base import Report, SentPrompts
 from contrapose.tasks.report.publish import collect_replies
-from contrapose.tasks.tables.results import result_table
+from contrapose.tasks.tables.results import make_result_table
 from contrapose.tasks.tables.table import write
 
 PROBE = "add_negation"
@@ -52,7 +52,7 @@ def written() -> Report:
     """The report of these cases, of which every other one passed."""
     trials = [Trial(case=each, expected=before, actual=after) for each, before, after in asked_cases()]
     scores = [Score(value=1.0, passed=number % 2 == 0, reason="So.") for number in range(len(trials))]
-    table = result_table(trials, scores, probe=probe(PROBE), model="openai/m", passages=True)
+    table = make_result_table(trials, scores, probe=probe(PROBE), model="openai/m", passages=True)
     sent = [
         SentPrompts(case_id=each.id, original="It is.", changed=str(each.perturbed_prompt))
         for each, *_ in asked_cases()

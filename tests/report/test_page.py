@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, expect
 from contrapose.tasks.report.base import Report, SentPrompts
 from contrapose.tasks.report.html import sample_data
 from contrapose.tasks.text.cleaning import show_hidden
-from contrapose.tasks.text.diff import mark
+from contrapose.tasks.text.diff import mark_differences
 
 SAMPLES = 120
 
@@ -316,7 +316,7 @@ def test_the_page_marks_what_was_changed(browser: Browser, tmp_path: Path) -> No
         shown = [found.page.eval_on_selector_all(f"#rows {cell} > .text", pieces) for cell in cells]
     assert len(shown[0]) == len(pairs)
     for (one, other), *sides in zip(pairs, *shown, strict=True):
-        marked = mark(show_hidden(one), show_hidden(other))
+        marked = mark_differences(show_hidden(one), show_hidden(other))
         for side, segments, name in zip(sides, marked, ("DEL", "INS"), strict=True):
             assert side == [[name if at % 2 else "#text", text] for at, text in enumerate(segments)]
 

@@ -28,7 +28,7 @@ from contrapose.tasks.report.publish import (
     write_files,
 )
 from contrapose.tasks.tables.columnar import schema_of
-from contrapose.tasks.tables.results import COMMON, schema_for
+from contrapose.tasks.tables.results import COMMON, make_result_schema
 from contrapose.tasks.tables.table import write, write_arrow
 
 
@@ -88,7 +88,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The files of a run of one test."""
     monkeypatch.setenv("CONTRAPOSE_STORAGE", str(tmp_path / "tables"))
     monkeypatch.setattr("contrapose.tasks.report.publish.names", lambda kind: {} if kind == "reports" else names(kind))
-    schema = schema_for(probe("add_negation"))
+    schema = make_result_schema(probe("add_negation"))
     rows = next(report().results.parts()).query("test_type == 'add_negation'").reindex(columns=schema.names)
     results = write_arrow([pa.Table.from_pandas(rows, schema=schema, preserve_index=False)], schema)
     told = report(summary=summary(tests=[outcome()]))
@@ -99,13 +99,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("name", names("probes"))
 def test_every_column_of_every_test_is_described(name: str) -> None:
     found = describe_results([name])
-    assert list(found) == schema_for(probe(name)).names
+    assert list(found) == make_result_schema(probe(name)).names
     assert all(column["description"] for column in found.values())
 
 
 def test_columns_of_passages_are_described_too() -> None:
     columns = describe_results(["typo"], passages=True)
-    assert list(columns) == schema_for(probe("typo"), passages=True).names
+    assert list(columns) == make_result_schema(probe("typo"), passages=True).names
     assert all(column["description"] for column in columns.values())
 
 

@@ -17,7 +17,7 @@ from contrapose.tasks.report.base import FIGURES
 from contrapose.tasks.report.csv import render
 from contrapose.tasks.report.publish import StoredResults, sample_skipped
 from contrapose.tasks.tables import table as tables
-from contrapose.tasks.tables.results import schema_for
+from contrapose.tasks.tables.results import make_result_schema
 from contrapose.tasks.tables.table import Table, write, write_arrow
 
 SHOWN = ("add_negation", "add_toxic_words", "order_bias")
@@ -33,8 +33,8 @@ def parts() -> list[pa.Table]:
     rows = next(report().results.parts())
     return [
         pa.Table.from_pandas(
-            rows[rows["test_type"] == test].reindex(columns=schema_for(probe(test)).names),
-            schema=schema_for(probe(test)),
+            rows[rows["test_type"] == test].reindex(columns=make_result_schema(probe(test)).names),
+            schema=make_result_schema(probe(test)),
             preserve_index=False,
         )
         for test in SHOWN

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contrapose.tasks.report.html.sample_data import clean_texts
-from contrapose.tasks.text.cleaning import cut_text, one_line, show_hidden, storable
-from contrapose.tasks.text.diff import edits, mark
-from contrapose.tasks.text.inline import elide_middle, inline
+from contrapose.tasks.text.cleaning import cut_text, make_storable, one_line, show_hidden
+from contrapose.tasks.text.diff import find_word_changes, mark_differences
+from contrapose.tasks.text.inline import elide_middle, format_inline
 from contrapose.tasks.text.masking import make_shower
 from contrapose.tasks.text.wording import percent, tokens_text
 
@@ -23,7 +23,7 @@ LONG = "The committee met every week and read many letters. " * 100
 
 @given(WORDS, WORDS)
 def test_joined_segments_give_the_texts_again_and_shared_ones_are_the_same(original: str, changed: str) -> None:
-    marked = mark(original, changed)
+    marked = mark_differences(original, changed)
     assert ("".join(marked.original), "".join(marked.changed)) == (original, changed)
     if original and changed:
         assert "".join(marked.original[::2]) == "".join(marked.changed[::2])
@@ -31,7 +31,7 @@ def test_joined_segments_give_the_texts_again_and_shared_ones_are_the_same(origi
 
 @given(WORDS, WORDS)
 def test_edits_in_order_without_overlap_give_the_changed_text(original: str, changed: str) -> None:
-    found, text = edits(original, changed), original
+    found, text = find_word_changes(original, changed), original
     assert all(one.end <= other.start for one, other in pairwise(found))
     for start, end, new in reversed(found):
         text = text[:start] + new + text[end:]
@@ -55,11 +55,11 @@ def test_edits_in_order_without_overlap_give_the_changed_text(original: str, cha
 def test_a_word_that_is_only_inflected_is_marked_in_part(
     original: str, changed: str, found: list[tuple[int, int, str]]
 ) -> None:
-    assert edits(original, changed) == found
+    assert find_word_changes(original, changed) == found
 
 
 def test_a_missing_text_is_not_marked() -> None:
-    assert mark("It is blue.", "") == (("It is blue.",), ("",))
+    assert mark_differences("It is blue.", "") == (("It is blue.",), ("",))
 
 
 SLOW = {
@@ -74,12 +74,12 @@ SLOW = {
 @pytest.mark.parametrize(("original", "changed"), SLOW.values(), ids=SLOW)
 def test_texts_made_to_be_slow_are_not(original: str, changed: str) -> None:
     start = process_time()
-    mark(original, changed)
+    mark_differences(original, changed)
     assert process_time() - start < 3
 
 
 def plain(original: str, changed: str) -> str:
-    return inline(original, changed, brackets=True).plain
+    return format_inline(original, changed, brackets=True).plain
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_without_colours_brackets_mark_the_change(original: str, changed: str, s
 
 
 def test_with_colours_styles_mark_the_change() -> None:
-    text = inline("He went home.", "He did not go home.", brackets=False)
+    text = format_inline("He went home.", "He did not go home.", brackets=False)
     assert text.plain == "He wentdid not go home."
     assert [(text.plain[span.start : span.end], span.style) for span in text.spans] == [
         ("went", "strike red"),
@@ -145,7 +145,7 @@ def test_nothing_stays_hidden(text: str, seen: str) -> None:
 @pytest.mark.parametrize(
     ("clean", "text", "seen"),
     [
-        (storable, "a\x00\x1b\r\n\tb\ud800\x85", "a\n\tb\ufffd"),
+        (make_storable, "a\x00\x1b\r\n\tb\ud800\x85", "a\n\tb\ufffd"),
         (one_line, "a \x1b[1;31mred\x1b[0m\n\x1b]8;;http://x\x07link\x1b]8;;\x07 b", "a red link b"),
         (one_line, "x" * 3_000, "x" * 2_000 + " … (3,000 characters in all)"),
         (lambda text: cut_text(text, 9), "one two three", "one two … (6 more characters)"),

@@ -10,8 +10,8 @@ import pytest
 
 from contrapose.tasks.core.records import Completion, Score, Trial
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.tables.passages import came_with_passages, compare_passages, parse_passages
-from contrapose.tasks.tables.results import result_table, schema_for
+from contrapose.tasks.tables.passages import compare_passages, has_known_passages, parse_passages
+from contrapose.tasks.tables.results import make_result_schema, make_result_table
 from contrapose.tasks.tables.table import join_tables, read, read_arrow, write, write_arrow
 from tests.tables.test_results import TRIAL
 
@@ -49,7 +49,7 @@ def trial(before: tuple[str, ...] | None, after: tuple[str, ...] | None) -> Tria
 
 def results(trials: Sequence[Trial], *, passages: bool) -> pa.Table:
     scores = [Score(value=1.0, passed=True, reason="So.") for _ in trials]
-    return result_table(trials, scores, probe=PROBE, model="m", passages=passages)
+    return make_result_table(trials, scores, probe=PROBE, model="m", passages=passages)
 
 
 def test_a_row_tells_of_its_passages_and_holds_them() -> None:
@@ -60,26 +60,29 @@ def test_a_row_tells_of_its_passages_and_holds_them() -> None:
 
 
 def test_without_passages_the_columns_are_those_that_they_were() -> None:
-    assert results([TRIAL], passages=False).schema.equals(schema_for(PROBE))
-    assert not [name for name in schema_for(PROBE).names if "passage" in name]
-    assert schema_for(PROBE, passages=True).names[: len(schema_for(PROBE).names)] == schema_for(PROBE).names
+    assert results([TRIAL], passages=False).schema.equals(make_result_schema(PROBE))
+    assert not [name for name in make_result_schema(PROBE).names if "passage" in name]
+    assert (
+        make_result_schema(PROBE, passages=True).names[: len(make_result_schema(PROBE).names)]
+        == make_result_schema(PROBE).names
+    )
 
 
 def test_passages_travel_in_tables_of_trials() -> None:
     trials = [trial(("a", "b"), ()), trial(None, None)]
     stored = write(trials, Trial)
     assert read(stored, Trial) == trials
-    assert came_with_passages(stored)
+    assert has_known_passages(stored)
 
 
 @pytest.mark.parametrize("trials", [[], [TRIAL]])
 def test_trials_without_any_are_told(trials: list[Trial]) -> None:
-    assert not came_with_passages(write(trials, Trial))
+    assert not has_known_passages(write(trials, Trial))
 
 
 def test_portions_of_which_one_has_passages_are_joined() -> None:
     portions = [results([TRIAL], passages=False), results([trial(("a",), ("a",))], passages=True)]
-    schema = schema_for(PROBE, passages=True)
+    schema = make_result_schema(PROBE, passages=True)
     whole = read_arrow(join_tables([write_arrow([part], part.schema) for part in portions], schema))
     assert whole.schema.names == schema.names
     assert whole["passages"].to_pylist() == [None, "same"]

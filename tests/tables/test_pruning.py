@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from contrapose.tasks.core.home import home_folder
-from contrapose.tasks.tables.pruning import unneeded_cached
+from contrapose.tasks.tables.pruning import find_unneeded_files
 from contrapose.tasks.tables.table import Table, write_arrow
 
 DAY = 86_400.0
@@ -43,7 +43,7 @@ def aged(path: Path | str, days: float) -> None:
 
 
 def names(days: float = 30) -> Sequence[tuple[str, str]]:
-    return [(what, entry.place.name) for what, entry in unneeded_cached(before=time.time() - days * DAY)]
+    return [(what, entry.place.name) for what, entry in find_unneeded_files(before=time.time() - days * DAY)]
 
 
 def test_a_result_goes_before_its_table_and_neither_while_it_is_young() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from contrapose.tasks.core.records import Case, Completion, Score, Trial
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.tables.results import result_table, schema_for
+from contrapose.tasks.tables.results import make_result_schema, make_result_table
 
 CASE = Case(
     id="add_toxic_words/1",
@@ -32,8 +32,8 @@ TRIAL = Trial(case=CASE, expected=Completion(text="first"), actual=Completion(te
 def row(trial: Trial = TRIAL, *, columns: Mapping[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
     score = Score(**{"value": 1.0, "passed": True, "reason": "So.", "columns": columns or {}, **changes})
     chosen = probe("add_toxic_words")
-    table = result_table([trial], [score], probe=chosen, model="m")
-    assert table.schema.equals(schema_for(chosen))
+    table = make_result_table([trial], [score], probe=chosen, model="m")
+    assert table.schema.equals(make_result_schema(chosen))
     (found,) = table.to_pylist()
     return found  # type: ignore[no-any-return]
 
@@ -82,4 +82,4 @@ def test_what_is_no_finite_number_is_missing(value: float) -> None:
 
 def test_no_trials_are_a_table_without_rows() -> None:
     chosen = probe("add_toxic_words")
-    assert result_table([], [], probe=chosen, model="m").equals(schema_for(chosen).empty_table())
+    assert make_result_table([], [], probe=chosen, model="m").equals(make_result_schema(chosen).empty_table())

@@ -21,7 +21,7 @@ from contrapose.tasks.evaluate.scoring import score_trials
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.perturb.cases import build_cases
 from contrapose.tasks.tables.columnar import to_arrow
-from contrapose.tasks.tables.results import schema_for
+from contrapose.tasks.tables.results import make_result_schema
 from contrapose.tasks.tables.table import write_arrow
 from contrapose.tasks.validate.gates import Sifted, sift
 from contrapose.tasks.validate.kinds import Handed, drawn_rows, handed
@@ -55,7 +55,7 @@ class Sound:
     def table(self, kind: Kind) -> pa.Table:
         rows = getattr(self, kind)
         if kind == "results":
-            return pa.Table.from_pylist(rows, schema=schema_for(probe(self.plan.test)))
+            return pa.Table.from_pylist(rows, schema=make_result_schema(probe(self.plan.test)))
         return to_arrow(rows, {"samples": probe(self.plan.test).sample_type, "cases": Case, "completions": Trial}[kind])
 
     def handed(self, kind: Kind) -> Handed:

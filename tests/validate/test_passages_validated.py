@@ -12,7 +12,7 @@ from sound import every_plan, sound
 
 from contrapose.tasks.core.validation import Finding, Suite
 from contrapose.tasks.tables.passages import PASSAGES
-from contrapose.tasks.tables.results import schema_of_columns
+from contrapose.tasks.tables.results import make_schema
 from contrapose.tasks.validate.gates import sift
 from contrapose.tasks.validate.wellformed import own_suites
 
@@ -24,7 +24,7 @@ def found(values: tuple[object, ...] | None, *, own: tuple[Suite, ...] = ()) -> 
     """What is found of results whose rows all have these passages; None: they have no such columns."""
     made = sound(TEST)
     table = made.table("results")
-    for field, value in zip(schema_of_columns(PASSAGES), values or (), strict=False):
+    for field, value in zip(make_schema(PASSAGES), values or (), strict=False):
         table = table.append_column(field, pa.array([value] * len(table), field.type))
     return list(sift("results", [table], made.plan, handed=made.handed("results"), own=own).findings)
 

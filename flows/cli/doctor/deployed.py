@@ -33,7 +33,7 @@ from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.suite_files import validate
 from contrapose.tasks.core.bounds import call_with_timeout
 from contrapose.tasks.core.errors import ContraposeError, require_package
-from contrapose.tasks.core.secrets import without_user
+from contrapose.tasks.core.secrets import remove_credentials
 from contrapose.tasks.promotion.promote import webhook_secret
 from contrapose.tasks.promotion.webhook import HOSTS, is_listed
 from contrapose.tasks.text.cleaning import one_line
@@ -132,7 +132,7 @@ def check_deployed() -> Iterator[DoctorFinding]:
     for check in (_check_work, _check_versions, _check_parameters, _check_automations, _check_alerts, _check_promotion):
         for finding in check(server):
             # Others may have written the text: it becomes one line without a password.
-            yield finding._replace(observed=one_line(without_user(finding.observed)))
+            yield finding._replace(observed=one_line(remove_credentials(finding.observed)))
 
 
 def _check_work(server: OnServer) -> Iterator[DoctorFinding]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from contrapose.tasks.core.bounds import call_with_timeout
 from contrapose.tasks.core.errors import ContraposeError, install_command
 from contrapose.tasks.core.provider import State
-from contrapose.tasks.core.registry import installed_versions
+from contrapose.tasks.core.registry import find_installed_versions
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
@@ -68,7 +68,7 @@ def check_tested_versions(_: object) -> Iterator[DoctorFinding]:
         return
     label, lines = "tested versions", CONSTRAINTS.read_text(encoding="utf-8").splitlines()
     pins = dict(line.strip().split("==", 1) for line in lines if "==" in line and not line.startswith("#"))
-    installed = installed_versions(pins)
+    installed = find_installed_versions(pins)
     # What follows a plus names a build, such as +cpu.
     other = [
         f"{name} {version} ({pins[name]})" for name, version in installed.items() if version.split("+")[0] != pins[name]
@@ -116,7 +116,7 @@ def _fits(wanted: Requirement) -> bool:
 
 
 def _version(name: str) -> str | None:
-    return installed_versions([name]).get(name)
+    return find_installed_versions([name]).get(name)
 
 
 def check_spacy(_: object) -> Iterator[DoctorFinding]:

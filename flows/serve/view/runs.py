@@ -13,12 +13,12 @@ from urllib.parse import quote, unquote
 
 from contrapose.flows.serve.guard import CLOSED
 from contrapose.flows.serve.report_server import ENCLOSED, HTML, TEXT, PageReply
-from contrapose.tasks.core.comparison import COLOURS, judged
-from contrapose.tasks.core.criteria import criteria_of, further_gates
+from contrapose.tasks.core.comparison import COLOURS, list_judged_pairs
+from contrapose.tasks.core.criteria import list_criteria, list_further_gates
 from contrapose.tasks.core.outcome import SEVERITY
 from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.text.masking import Show
-from contrapose.tasks.text.wording import criteria_text, moment, percent
+from contrapose.tasks.text.wording import criteria_text, format_moment, percent
 
 FILES, TEXTS = "/files/", "/text/"
 """Paths under which the folder is served, and its Markdown as pages."""
@@ -76,7 +76,7 @@ def describe_run(summary: Mapping[str, Any], name: str, show: Show, links: Links
     for test in summary["tests"]:
         rate = None if test["pass_rate"] is None else float(test["pass_rate"])
         early = ", stopped early" if early_stop(test) else ""
-        decided = criteria_text(criteria_of(test)) if further_gates(test) else percent(rate)
+        decided = criteria_text(list_criteria(test)) if list_further_gates(test) else percent(rate)
         rates.append(show(f"{test['test_type']} {decided}{early}"))
     return Listed(
         name=name,
@@ -86,7 +86,7 @@ def describe_run(summary: Mapping[str, Any], name: str, show: Show, links: Links
         revision="" if "://" in revision else show(revision),
         suite=show(str(summary["suite"])),
         started=show(started),
-        moment=show(moment(started)),
+        moment=show(format_moment(started)),
         reason=show(str(summary["reason"])),
         rates=tuple(rates),
         links=links,
@@ -97,7 +97,7 @@ def describe_comparison(content: Mapping[str, Any], name: str, show: Show, links
     """Describe a comparison: the models and their baseline, and the verdict on each in each test."""
     verdict, baseline = str(content["verdict"]), str(content["baseline"])
     others = [str(model["name"]) for model in content["models"] if model["name"] != baseline]
-    verdicts = [(f"{test} {pair['verdict']}", str(pair["first"])) for test, pair in judged(content["tests"])]
+    verdicts = [(f"{test} {pair['verdict']}", str(pair["first"])) for test, pair in list_judged_pairs(content["tests"])]
     # The flow's name for a folder begins with the time.
     stamp = name.partition("-")[0]
     return Listed(
@@ -106,7 +106,7 @@ def describe_comparison(content: Mapping[str, Any], name: str, show: Show, links
         colour=COLOURS.get(verdict, ""),
         model=show(f"{', '.join(others)} against {baseline}"),
         suite="comparison",
-        moment="" if moment(stamp) == stamp else moment(stamp),
+        moment="" if format_moment(stamp) == stamp else format_moment(stamp),
         reason=show(str(content["reason"])),
         rates=tuple(show(f"{text} ({first})" if len(others) > 1 else text) for text, first in verdicts),
         links=links,

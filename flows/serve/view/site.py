@@ -19,14 +19,14 @@ from contrapose.flows.serve.view.runs import FILES, TEXTS, file_reply, find_aske
 from contrapose.tasks.compare.compare import compare
 from contrapose.tasks.compare.flips import flips_of
 from contrapose.tasks.core.errors import ComparisonError, ContraposeError
-from contrapose.tasks.core.history_records import criteria_of_past
-from contrapose.tasks.core.stopping import asked_of, early_stop
+from contrapose.tasks.core.history_records import list_past_criteria
+from contrapose.tasks.core.stopping import describe_asked_cases, early_stop
 from contrapose.tasks.history.queries import Series, runs, series
 from contrapose.tasks.history.reading import read_history
 from contrapose.tasks.report import comparison_page, templates
 from contrapose.tasks.report.charts import draw_trend
 from contrapose.tasks.text.masking import Show, make_shower
-from contrapose.tasks.text.wording import criterion_text, moment, percent
+from contrapose.tasks.text.wording import criterion_text, format_moment, percent
 
 LONGEST_QUERY = 4_000
 """Characters of an address after its path."""
@@ -164,17 +164,17 @@ def _make_card(one: Series, show: Show) -> dict[str, Any]:
     last = one.points[-1]
     rows = []
     for point in reversed(one.points):
-        stopping, (first, *others) = early_stop(point.test), criteria_of_past(point.test)
+        stopping, (first, *others) = early_stop(point.test), list_past_criteria(point.test)
         low, high = first["low"], first["high"]
         rows.append(
             {
                 "started": show(point.run["started"]),
-                "moment": show(moment(point.run["started"])),
+                "moment": show(format_moment(point.run["started"])),
                 "verdict": point.test["verdict"],
                 "rate": percent(first["rate"]),
                 "name": show(first["name"].replace("_", " ")),
                 "others": [show(criterion_text(other)) for other in others],
-                "asked": asked_of(stopping) if stopping else "",
+                "asked": describe_asked_cases(stopping) if stopping else "",
                 "interval": "–" if low is None or high is None else f"{100 * low:.1f}–{100 * high:.1f}%",
                 "gate": percent(first["gate"]),
                 "changed": ", ".join(point.changed) or "–",

@@ -9,11 +9,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from contrapose.tasks.core.chats import Chat, Message, chat_of, plain_prompt
-from contrapose.tasks.core.tool_calls import parse_json, read_calls, reply_with_calls
+from contrapose.tasks.core.chats import Chat, Message, format_as_plain_text, parse_chat
+from contrapose.tasks.core.tool_calls import join_reply, parse_json, read_calls
 from contrapose.tasks.infer.app.worker import MOST_PASSAGES, bound_passages, convert_passages
 from contrapose.tasks.infer.base import NO_PASSAGES
-from contrapose.tasks.text.cleaning import storable
+from contrapose.tasks.text.cleaning import make_storable
 
 PROMPT, MESSAGES, TOOLS = "{prompt}", "{messages}", "{tools}"
 """Placeholders in a body: of the prompt as text, and of the lists of its messages and of the tools that it offers."""
@@ -57,13 +57,13 @@ def fill_body(value: Any, prompt: str) -> Any:
     A conversation is a transcript where the body wants the prompt as text.
     """
     if value in (MESSAGES, TOOLS):
-        chat = chat_of(prompt) or Chat(messages=(Message(role="user", content=prompt),))
+        chat = parse_chat(prompt) or Chat(messages=(Message(role="user", content=prompt),))
         return list(chat.messages if value == MESSAGES else chat.tools)
     if isinstance(value, Mapping):
         return {name: fill_body(part, prompt) for name, part in value.items()}
     if isinstance(value, list):
         return [fill_body(part, prompt) for part in value]
-    return value.replace(PROMPT, plain_prompt(prompt)) if isinstance(value, str) else value
+    return value.replace(PROMPT, format_as_plain_text(prompt)) if isinstance(value, str) else value
 
 
 def find_reply(content: bytes, path: str, *, calls: str = "") -> str:
@@ -93,7 +93,7 @@ def find_reply(content: bytes, path: str, *, calls: str = "") -> str:
         value = ""
     if not isinstance(value, str):
         raise ValueError(f"{type(value).__name__} at {path}, where a text should be")
-    return reply_with_calls(value, made, ordered=True)
+    return join_reply(value, made, ordered=True)
 
 
 def parse_command_output(text: str) -> str:
@@ -142,7 +142,7 @@ def keep_passages(texts: Sequence[str], *, size: int) -> ReplyPassages:
     if size > MOST_PASSAGES:
         text = f"Some replies came with more than {MOST_PASSAGES} passages, such as {size:,}"
         remarks["many passages"] = f"{text}: the first {MOST_PASSAGES} of each are kept and compared."
-    return ReplyPassages(kept=tuple(map(storable, texts)), remarks=remarks)
+    return ReplyPassages(kept=tuple(map(make_storable, texts)), remarks=remarks)
 
 
 def note_missing_passages(why: str) -> ReplyPassages:

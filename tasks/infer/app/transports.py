@@ -19,11 +19,11 @@ from aiohttp import ClientError, ClientPayloadError, ClientResponseError
 from multidict import CIMultiDict
 from yarl import URL
 
-from contrapose.tasks.core.chats import offered
+from contrapose.tasks.core.chats import convert_for_application
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Completion
-from contrapose.tasks.core.tool_calls import read_calls, reply_with_calls
+from contrapose.tasks.core.tool_calls import join_reply, read_calls
 from contrapose.tasks.infer.app.responses import (
     ReplyPassages,
     extract_passages,
@@ -224,7 +224,7 @@ class CallableTransport(Transport):
             return Failure(kind="start", message=str(error), then="stop")
         start, keep = time.monotonic(), False
         try:
-            message = await asyncio.wait_for(worker.ask(offered(question.prompt)), timeout)
+            message = await asyncio.wait_for(worker.ask(convert_for_application(question.prompt)), timeout)
             keep = message.get("memory", 0) <= self.settings.memory
         except TimeoutError:
             return Failure(kind="timeout", message=f"no reply in {timeout:g} s", then="give up")
@@ -247,7 +247,7 @@ def make_call_outcome(message: Mapping[str, Any], *, seconds: float) -> Reply | 
         retrieved = keep_passages(message["context"], size=message["context_size"])
     elif "no_context" in message:
         retrieved = note_missing_passages(message["no_context"])
-    text = reply_with_calls(message["reply"], read_calls(message.get("calls")), ordered=True)
+    text = join_reply(message["reply"], read_calls(message.get("calls")), ordered=True)
     completion = Completion(text=text, passages=retrieved.kept, usage=ONE_CALL)
     return Reply(completion=completion, seconds=seconds, remarks=retrieved.remarks)
 
@@ -267,7 +267,7 @@ class CommandTransport(Transport):
             why = f"{self.settings.command[0]} cannot be run: {error.strerror or type(error).__name__}"
             return Failure(kind="start", message=why, then="stop")
         try:
-            prompt = offered(question.prompt)
+            prompt = convert_for_application(question.prompt)
             written = prompt if isinstance(prompt, str) else json.dumps(prompt, ensure_ascii=False)
             output, complaint, status = await asyncio.wait_for(_run(process, written), timeout)
         except TimeoutError:

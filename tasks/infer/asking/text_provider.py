@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.prices import Price
-from contrapose.tasks.core.chats import chat_of
+from contrapose.tasks.core.chats import parse_chat
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Completion, Likelihoods, Usage
@@ -115,7 +115,7 @@ def estimate_tokens(spec: ModelSpec, prompt: str, *, further: int = 0) -> int:
     Text of any script has two bytes or more to a token (English four), and a chat template adds some tokens to each
     message; only a prompt of symbols and rare words may exceed the estimate, which settling corrects.
     """
-    messages, chat = spec.messages(prompt), chat_of(prompt)
+    messages, chat = spec.messages(prompt), parse_chat(prompt)
     texts = [message["content"] for message in messages]
     if chat is not None:
         # Tools and calls are read as JSON.

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from contrapose.tasks.config.data_settings import EveryColumn
-from contrapose.tasks.core.chats import Message, transcript
+from contrapose.tasks.core.chats import Message, format_transcript
 from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Completion
 from contrapose.tasks.core.registry import find
-from contrapose.tasks.core.tool_calls import read_calls, reply_with_calls
+from contrapose.tasks.core.tool_calls import join_reply, read_calls
 from contrapose.tasks.infer.openai.response_parsing import ErrorReplyError, read_reply
 
 Row = Mapping[str, Any]
@@ -116,7 +116,7 @@ def format_conversation(value: Any) -> str | None:
     ]
     while said and said[-1]["role"] == "assistant":
         said.pop()
-    return transcript(said).strip() if len(said) > 1 else None
+    return format_transcript(said).strip() if len(said) > 1 else None
 
 
 def is_after_tool_call(prompt: Any) -> bool:
@@ -141,7 +141,7 @@ def make_completion(message: Any, finish: Any = None) -> Completion:
         reply = read_reply(json.dumps(body).encode(), PLAIN)
         # Whether tools were offered is known when the reply is looked up.
         calls = read_calls(dict(message)) if reply.outcome in ("answered", "tool_call") else []
-        return replace(reply, text=reply_with_calls(reply.text or "", calls), outcome="tool_call") if calls else reply
+        return replace(reply, text=join_reply(reply.text or "", calls), outcome="tool_call") if calls else reply
     except ErrorReplyError as error:
         return Completion(error=str(error))
 

@@ -102,9 +102,9 @@ def _parse_all(content: bytes) -> list[Row]:
 
 def _read_yaml_document(path: Path, selection: Selection) -> Row:
     try:
-        document: Row = bounds.parse(bounds.read_bytes(path))
+        document: Row = bounds.parse_yaml(bounds.read_bytes(path))
     except yaml.YAMLError as error:
-        problem = bounds.wrong(error, selection.source, expected=promptfoo.NAME)
+        problem = bounds.describe_yaml_problem(error, selection.source, expected=promptfoo.NAME)
         remedy = "Write the results with `promptfoo eval -o results.json`."
         raise DataError(problem.observed, expected=problem.expected, remedy=remedy, where=problem.where) from error
     return document

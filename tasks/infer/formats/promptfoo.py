@@ -45,7 +45,7 @@ def _parse_prompt(raw: str) -> Any:
     if not raw.lstrip().startswith("- role:"):
         return raw
     try:
-        return bounds.parse(raw)
+        return bounds.parse_yaml(raw)
     except yaml.YAMLError:
         return raw
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from contrapose.tasks.config.model_spec import ModelSpec
-from contrapose.tasks.core.chats import Message, chat_of, refuse_tools
+from contrapose.tasks.core.chats import Message, parse_chat, refuse_tools
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Argument
 from contrapose.tasks.infer.base import argument_error
-from contrapose.tasks.language.replies.spoken import spoken_text
+from contrapose.tasks.language.replies.spoken import extract_final_text
 
 TEMPLATE, VARIABLES = "chat_template", "chat_template_args"
 ARGUMENTS: Mapping[str, Argument] = {
@@ -197,7 +197,7 @@ class ChatTemplate:
         """Return the tools that a prompt offers, or raise ModelError where the template shows none."""
         if not self.shows_tools:
             refuse_tools(prompt, where=self.spec.id, why="the model's chat template has no place for them")
-        chat = chat_of(prompt)
+        chat = parse_chat(prompt)
         return {"tools": list(chat.tools)} if chat and chat.tools else {}
 
     @cached_property
@@ -240,11 +240,11 @@ class ChatTemplate:
                 except ModelError:
                     continue
                 between = text[len(start) :].partition(REPLY)[0].replace(THOUGHT, "")
-                if text.startswith(start) and REPLY in text and spoken_text(f"{mark}{between}A") == "A":
+                if text.startswith(start) and REPLY in text and extract_final_text(f"{mark}{between}A") == "A":
                     yield ThoughtClosing(how=f"closed as {json.dumps(mark + between)}", ending=between)
 
 
 def _find_open_thought(prompt: str) -> str:
     """Return the mark of a thought in which a prompt ends, with the blanks after it; empty where there is none."""
     mark = _LAST_MARK.search(prompt)
-    return mark[0] if mark and not spoken_text(f"{mark[0]}A") else ""
+    return mark[0] if mark and not extract_final_text(f"{mark[0]}A") else ""

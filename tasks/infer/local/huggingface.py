@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError, require_package
-from contrapose.tasks.core.model_files import check_model_files, existing_folder, files_sha256
+from contrapose.tasks.core.model_files import check_model_files, existing_folder, hash_files
 from contrapose.tasks.core.process_state import QUIET_LOADING
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.infer.base import LocalProvider, refuse_unknown
@@ -125,7 +125,7 @@ def hash_folder(folder: Path) -> str:
             where=str(folder),
         )
     try:
-        return files_sha256(folder, (path for path in folder.iterdir() if path.is_file()))
+        return hash_files(folder, (path for path in folder.iterdir() if path.is_file()))
     except FileNotFoundError as error:
         raise ModelError(
             "a file of the model vanished while it was read",

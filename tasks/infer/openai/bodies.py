@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from contrapose.tasks.config.model_spec import Generation, ModelSpec
-from contrapose.tasks.core.chats import chat_of, refuse_tools
+from contrapose.tasks.core.chats import parse_chat, refuse_tools
 from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.infer.asking.text_provider import estimate_tokens
@@ -54,7 +54,7 @@ class RequestBodies:
             refuse_tools(question.prompt, where="model_args.endpoint", why="the completions API takes none")
             fields["prompt"] = self.spec.in_one_text(question.prompt)
         else:
-            chat = chat_of(question.prompt)
+            chat = parse_chat(question.prompt)
             fields["messages"] = self.spec.messages(question.prompt)
             if chat is not None and chat.tools:
                 fields["tools"] = chat.tools

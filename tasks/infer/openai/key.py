@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from contrapose.tasks.config.hosts import HostRule, Origin, entries, origin_of, read_rule
+from contrapose.tasks.config.hosts import HostRule, Origin, list_variable_entries, origin_of, read_rule
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ConfigError, ModelError
-from contrapose.tasks.core.secrets import BLOCK, SCHEME, from_environment, read_block
+from contrapose.tasks.core.secrets import BLOCK, SCHEME, read_block, read_environment_secret
 from contrapose.tasks.core.secrets import VARIABLE as NAME
 from contrapose.tasks.infer.openai.entra import read_token
 from contrapose.tasks.infer.openai.vendors import OPENAI, ROWS, Vendor, find_vendor
@@ -148,7 +148,7 @@ def _read_key_at(place: str, *, where: str = "") -> Key:
     A block holds a text, or `{"key": "…", "hosts": ["…"]}`.
     """
     if not place.startswith(SCHEME):
-        text = from_environment(place, where=where or "model_args.api_key_env")
+        text = read_environment_secret(place, where=where or "model_args.api_key_env")
         owner = next((row for row in ROWS if row.key == place), None)
         return Key(place=place, text=text, hosts=_list_named_hosts(place), owner=owner)
     name, where = place.removeprefix(SCHEME), where or "model_args.api_key_block"
@@ -171,7 +171,7 @@ def _read_key_at(place: str, *, where: str = "") -> Key:
 
 def _list_named_hosts(place: str) -> tuple[HostRule, ...]:
     """Return the hosts that the environment names for the key at a place."""
-    read = [read_entry(entry, where=HOSTS) for entry in entries(HOSTS)]
+    read = [read_entry(entry, where=HOSTS) for entry in list_variable_entries(HOSTS)]
     return tuple(rule for named, rule in read if named == place)
 
 

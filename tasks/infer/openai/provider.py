@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from contrapose.tasks.config.hosts import is_loopback
 from contrapose.tasks.config.model_spec import ModelSpec
-from contrapose.tasks.config.prices import FREE, Price, listed_price
+from contrapose.tasks.config.prices import FREE, Price, find_listed_price
 from contrapose.tasks.core.errors import suggest_name
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.questions import Form, Question
@@ -73,7 +73,7 @@ class OpenAI:
         if not self.vendor.needs_key and is_loopback(host):
             return FREE
         # The same name elsewhere may cost anything.
-        return listed_price(spec.name) if self.vendor is OPENAI and host == OPENAI_HOST else None
+        return find_listed_price(spec.name) if self.vendor is OPENAI and host == OPENAI_HOST else None
 
     def check(self, spec: ModelSpec) -> Check:
         """Refuse an endpoint that does not answer, or does not take the key."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
-from contrapose.tasks.core.chats import chat_of
+from contrapose.tasks.core.chats import parse_chat
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import TOO_LONG, Question
 from contrapose.tasks.infer.asking.outcomes import Failure
@@ -151,7 +151,7 @@ def make_logprobs_refusal() -> ParameterRefusal:
 def _clean(error: object, question: Question, length_field: str) -> str:
     """Return an error without the prompt and common codes; a length field of one's own has the usual name."""
     text = error if isinstance(error, str) else json.dumps(error, ensure_ascii=False)
-    chat = chat_of(question.prompt)
+    chat = parse_chat(question.prompt)
     sent = [question.prompt] if chat is None else [message["content"] for message in chat.messages]
     for prompt in filter(None, sent):
         text = text.replace(json.dumps(prompt, ensure_ascii=False)[1:-1], "").replace(prompt, "")

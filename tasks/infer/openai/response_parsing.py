@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from contrapose.tasks.core.chats import chat_of
+from contrapose.tasks.core.chats import parse_chat
 from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.core.reply_outcomes import ReplyOutcome
-from contrapose.tasks.core.tool_calls import ToolCall, read_calls, reply_with_calls
+from contrapose.tasks.core.tool_calls import ToolCall, join_reply, read_calls
 
 LEADING = " \n\t▁Ġ"
 """Marks that tokenizers put before a word."""
@@ -79,7 +79,7 @@ def read_reply(body: bytes, question: Question) -> Completion:
     except RecursionError as error:
         raise ValueError("a reply that is nested too deeply") from error
     if outcome in ("answered", "tool_call") and (calls := _read_offered_calls(reply, question)):
-        text, outcome = reply_with_calls(text, calls), "answered"
+        text, outcome = join_reply(text, calls), "answered"
     # A lone half of a surrogate pair is valid JSON and fits into no file.
     text = text.encode(errors="replace").decode()
     if outcome not in ("answered", "cut_off"):
@@ -97,7 +97,7 @@ def read_reply(body: bytes, question: Question) -> Completion:
 
 def _read_offered_calls(reply: Mapping[str, Any], question: Question) -> list[ToolCall]:
     """Return the calls of a reply to a prompt that offers tools; none where it offers none."""
-    chat = chat_of(question.prompt)
+    chat = parse_chat(question.prompt)
     return read_calls(reply["choices"][0].get("message")) if chat and chat.tools and reply.get("choices") else []
 
 

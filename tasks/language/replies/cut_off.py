@@ -10,9 +10,9 @@ from contrapose.tasks.language.replies.spoken import (
     AT_END,
     MARKED,
     Chosen,
-    as_json,
-    spoken_text,
-    thought_marks,
+    extract_final_text,
+    find_thought_marks,
+    parse_json_reply,
     unparsed_choice,
 )
 
@@ -32,19 +32,19 @@ _PREAMBLE = expression(r"[!:]\W*\Z")
 
 def is_thought_alone(reply: str) -> bool:
     """Return whether a reply has a thought in marks, and no answer after it."""
-    return next(thought_marks(reply), None) is not None and re.search(r"\w", spoken_text(reply)) is None
+    return next(find_thought_marks(reply), None) is not None and re.search(r"\w", extract_final_text(reply)) is None
 
 
-def closes_unopened_thought(reply: str) -> bool:
+def begins_within_thought(reply: str) -> bool:
     """Return whether a reply begins within a thought: its first mark closes one."""
-    first = next(thought_marks(reply), None)
+    first = next(find_thought_marks(reply), None)
     # Pages fold ordinary text in the same tag.
-    return first is not None and bool(first["closes"]) and "details" not in first[0] and as_json(reply) is None
+    return first is not None and bool(first["closes"]) and "details" not in first[0] and parse_json_reply(reply) is None
 
 
 def mark_thought(reply: str) -> str:
     """Return a reply of a model that begins within a thought, with an opening mark if it never closes the thought."""
-    return reply if next(thought_marks(reply), None) or not reply.strip() else OPENING + reply
+    return reply if next(find_thought_marks(reply), None) or not reply.strip() else OPENING + reply
 
 
 def breaks_off(text: str) -> bool:
@@ -59,11 +59,11 @@ def keep_if_final(chosen: Chosen, seen: str, read: Callable[[str], Chosen], *, c
     """
     if not cut_off or chosen.index is None or chosen.step == "letter" or chosen.reason in (MARKED, AT_END):
         return chosen
-    is_held = any(read(part).index == chosen.index for part in opening_and_end(seen))
+    is_held = any(read(part).index == chosen.index for part in find_first_and_last_sentence(seen))
     return chosen if is_held else unparsed_choice(CUT_OFF)
 
 
-def opening_and_end(seen: str) -> tuple[str, str]:
+def find_first_and_last_sentence(seen: str) -> tuple[str, str]:
     """Return the first sentence of a text, with what leads to it ("Sure!", "The answer is:"), and the last sentence.
 
     Of a last sentence that breaks off, only the last words.

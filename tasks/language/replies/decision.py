@@ -10,11 +10,11 @@ from functools import lru_cache
 from contrapose.tasks.language.expression import expression
 from contrapose.tasks.language.replies import patterns
 from contrapose.tasks.language.replies.options import read_last_choice
-from contrapose.tasks.language.replies.other_languages import in_english
+from contrapose.tasks.language.replies.other_languages import translate_choice_words
 from contrapose.tasks.language.replies.predicates import Strength
-from contrapose.tasks.language.replies.rewrites import VERB, without_asides
-from contrapose.tasks.language.replies.statements import Statement, statements
-from contrapose.tasks.language.replies.text import PAIR, REMEMBERED, sentences
+from contrapose.tasks.language.replies.rewrites import VERB, remove_asides
+from contrapose.tasks.language.replies.statements import Statement, yield_statements
+from contrapose.tasks.language.replies.text import PAIR, REMEMBERED, yield_reply_sentences
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ def weigh(text: str, *, one_is_right: bool = False) -> WeighedReply:
 
     Where exactly one of A and B is right, a plain rejection of one chooses the other.
     """
-    stated = list(statements(text))
+    stated = list(yield_statements(text))
     rejected = {statement.letter for statement in stated if statement.strength <= Strength.REJECTED}
     wrong = {statement.letter for statement in stated if statement.strength is Strength.WRONG}
     chosen = [
@@ -90,7 +90,7 @@ def weigh(text: str, *, one_is_right: bool = False) -> WeighedReply:
     if len(heads) == 2 and any(statement.strength > Strength.LINE for statement in plain):
         chosen = plain
     if not chosen:
-        if one_is_right and (left := left_over(_NEVERTHELESS.sub("", text), stated)):
+        if one_is_right and (left := infer_remaining_letter(_NEVERTHELESS.sub("", text), stated)):
             return WeighedReply(letter=left, reason=_LEFT_OVER)
         why = next((name for name, pattern in _NO_CHOICE if pattern.search(text)), _NOTHING)
         return WeighedReply(letter=None, reason="neither" if rejected >= {"A", "B"} else why)
@@ -184,14 +184,14 @@ _ENDS = expression(r"[.!][\s)\"'*_]*$|^(?=[a-z]|[AB]\b[^,;.!?\n]{1,80}[,.;] )(?:
 _VERB = expression(VERB)
 
 
-def left_over(text: str, stated: Sequence[Statement]) -> str | None:
+def infer_remaining_letter(text: str, stated: Sequence[Statement]) -> str | None:
     """Return the letter that is left when the other is plainly said to be wrong; None if more is said than that."""
     wrong = {statement.letter for statement in stated}
     if len(wrong) != 1 or None in wrong or all(statement.strength is not Strength.WRONG for statement in stated):
         return None
     rejected = next(iter(wrong))
     other = "A" if rejected == "B" else "B"
-    parts = [without_asides(sentence.text) for sentence in sentences(text)]
+    parts = [remove_asides(sentence.text) for sentence in yield_reply_sentences(text)]
     if _DOUBTED.search(text) or _BESIDE_THE_POINT.search("\n".join(parts)) or not _ENDS.search(text):
         return None
     if any(re.search(rf"\b{other}\b", concession[0]) is None for concession in _CONCEDES.finditer(text)):
@@ -252,8 +252,8 @@ def read_conclusion(seen: str, *, explains: bool, one_is_right: bool) -> int | N
     With `explains` only a reply of several sentences counts, of which an earlier one may be about both. Where one is
     right, to praise one, for its style maybe, is not yet to choose it.
     """
-    seen = in_english(seen)
-    every = [said.text for said in sentences(seen)]
+    seen = translate_choice_words(seen)
+    every = [said.text for said in yield_reply_sentences(seen)]
     last = next((said for said in reversed(every) if re.search(r"\b[AB]\b", said) or _ORDINAL.search(said)), "")
     if one_is_right and not _CONCLUDES.search(last):
         return None

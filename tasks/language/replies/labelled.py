@@ -9,7 +9,7 @@ from enum import IntEnum
 
 from contrapose.tasks.language.expression import expression
 from contrapose.tasks.language.replies import clauses
-from contrapose.tasks.language.replies.marks import BOTH, LETTER, MARK, TEXT, option_index, plain_option
+from contrapose.tasks.language.replies.marks import BOTH, LETTER, MARK, TEXT, find_option_index, normalise_option
 
 
 class Plainness(IntEnum):
@@ -36,7 +36,7 @@ class LabelledStatement:
     """Whether a letter names it, with or without its text."""
 
 
-def sentences(text: str) -> Iterator[tuple[int, str]]:
+def yield_marked_sentences(text: str) -> Iterator[tuple[int, str]]:
     """The sentences of a reply with where they begin; a line ends one as a full stop does. Questions are left out."""
     start = 0
     for stop in re.finditer(r"(?<=[.!?])\s(?!(?<=[\ue200-\ue2fe]\.\s)[a-z])|\n|$", text):
@@ -46,7 +46,7 @@ def sentences(text: str) -> Iterator[tuple[int, str]]:
         start = stop.end()
 
 
-def statements_in(sentence: str, start: int, *, brief: bool) -> Iterator[LabelledStatement]:
+def yield_choices(sentence: str, start: int, *, brief: bool) -> Iterator[LabelledStatement]:
     """Yield the choices of one sentence, which begins at `start`; a `brief` reply is a sentence or two."""
     for pattern in (*clauses.ANYWHERE, *clauses.BY_LETTER, *clauses.NAMES, *(clauses.LOOSE if brief else ())):
         for match in pattern.finditer(sentence):
@@ -70,16 +70,16 @@ def statements_in(sentence: str, start: int, *, brief: bool) -> Iterator[Labelle
                 reason = re.search(r"\b(?:because|since|as)\b", sentence[match.end("mark") :])
                 said = sentence[: match.end("mark") + reason.start()] if reason else sentence
                 marks = re.findall(MARK, clauses.NOT_ANOTHER.sub("", said))
-                if {option_index(mark) for mark in marks} != {option_index(match["mark"])}:
+                if {find_option_index(mark) for mark in marks} != {find_option_index(match["mark"])}:
                     continue
             concludes = clauses.CONCLUDES.search(sentence[: match.start("mark")])
             stated_so = Plainness.CONCLUDED if concludes else Plainness.STATED
-            yield _statement(match, Plainness.NAMED if named else stated_so, start=start)
+            yield _make_labelled_statement(match, Plainness.NAMED if named else stated_so, start=start)
 
 
-def options_ruled_out(text: str) -> set[int]:
+def find_ruled_out_options(text: str) -> set[int]:
     """Positions of the options that a reply says are wrong."""
-    return {option_index(match["first"] or match["second"]) for match in clauses.RULED_OUT.finditer(text)}
+    return {find_option_index(match["first"] or match["second"]) for match in clauses.RULED_OUT.finditer(text)}
 
 
 _CHATTER = expression(
@@ -135,39 +135,39 @@ _RULES_OUT = expression(r"[).: ]{0,3}(?:is|are|was) (?:also |clearly )?(?:wrong|
 _REASON = expression(r"(?i)[,:]?\s?(?:because|since|as (?:it|the|this|that|there|they|we)|due to)\b")
 
 
-def opening_and_closing_choice(text: str, options: Sequence[str]) -> Iterator[LabelledStatement]:
+def yield_first_and_last_choice(text: str, options: Sequence[str]) -> Iterator[LabelledStatement]:
     """The choice that opens a reply with marks, and the one that stands alone on its last line."""
     opening = _CHATTER.match(text)
     start = opening.end() if opening else 0
     lead = _LEAD.match(text, start)
     if lead and not _NO_LEAD.search(lead["last"]):
         start = lead.end()
-    if (head := _HEAD.match(text, start)) and not _is_listed(text, head) and _opens(head, options):
-        yield _statement(head, Plainness.STATED)
+    if (head := _HEAD.match(text, start)) and not _is_listed(text, head) and _may_open_answer(head, options):
+        yield _make_labelled_statement(head, Plainness.STATED)
     if end := _ALONE_AT_END.search(text):
         # An entry of a list is no choice: letters headed lines before it, and its own did not yet.
         before = text[: end.start()]
-        listed = {option_index(entry["first"]) for entry in _ENTRY.finditer(before) if entry["first"]}
-        if (not listed or option_index(end["mark"]) in listed) and not _LISTED.search(before.rpartition("\n")[2]):
-            yield _statement(end, Plainness.CONCLUDED)
+        listed = {find_option_index(entry["first"]) for entry in _ENTRY.finditer(before) if entry["first"]}
+        if (not listed or find_option_index(end["mark"]) in listed) and not _LISTED.search(before.rpartition("\n")[2]):
+            yield _make_labelled_statement(end, Plainness.CONCLUDED)
 
 
-def _statement(match: re.Match[str], plainness: Plainness, *, start: int = 0) -> LabelledStatement:
+def _make_labelled_statement(match: re.Match[str], plainness: Plainness, *, start: int = 0) -> LabelledStatement:
     """The choice of the mark in a match, whose text begins at `start` of the reply."""
     mark = match["mark"]
     by_letter = re.match(LETTER, mark) is not None
     return LabelledStatement(
-        place=option_index(mark), plainness=plainness, position=start + match.start("mark"), by_letter=by_letter
+        place=find_option_index(mark), plainness=plainness, position=start + match.start("mark"), by_letter=by_letter
     )
 
 
 def _is_listed(text: str, head: re.Match[str]) -> bool:
     """Return whether other letters head lines further on, with nothing to say that these are explained, not chosen."""
-    place = option_index(head["mark"])
+    place = find_option_index(head["mark"])
     explained = _HEADING.search(text, head.end("mark"))
     until = explained.start() if explained else len(text)
     entries = _ENTRY.finditer(text, head.end("mark"), until)
-    headed = [(entry, option_index(entry["first"] or entry["inline"])) for entry in entries]
+    headed = [(entry, find_option_index(entry["first"] or entry["inline"])) for entry in entries]
     if len({at for _, at in headed}) > 1 and place in {at for entry, at in headed if entry["first"]}:
         # The answer, and then a list of all options, its own one among them.
         return False
@@ -175,9 +175,9 @@ def _is_listed(text: str, head: re.Match[str]) -> bool:
     return any(not _RULES_OUT.match(text, other.end()) for other in others)
 
 
-def _opens(head: re.Match[str], options: Sequence[str]) -> bool:
+def _may_open_answer(head: re.Match[str], options: Sequence[str]) -> bool:
     """Return whether what follows the letter lets it be the answer: nothing, its text or words of it, or a reason."""
-    sep, rest, place = head["sep"].strip(), head["rest"].strip(), option_index(head["mark"])
+    sep, rest, place = head["sep"].strip(), head["rest"].strip(), find_option_index(head["mark"])
     if _AND_OTHERS.match(rest) or _FALLS_SHORT.match(rest):
         return False
     if re.match(BOTH, head["mark"]):
@@ -185,12 +185,14 @@ def _opens(head: re.Match[str], options: Sequence[str]) -> bool:
         return not (goes_on and ((head["noun"] and sep != ".") or _SPOKEN_OF.search(_FIRST.split(rest)[0])))
     if not rest or _REASON.match(rest):
         return True
-    if place >= len(options) or _is_anothers(rest, place, options):
+    if place >= len(options) or _is_text_of_other_option(rest, place, options):
         return False
     if sep in {".", ").", ")"}:
         return _is_no_name(rest, place, options)
     spelt = sep == ":" and head["noun"] and not rest[0].islower()
-    return spelt or (bool(sep) and not _words(_FIRST.split(rest)[0]).isdisjoint(_words(options[place])))
+    return spelt or (
+        bool(sep) and not _find_content_words(_FIRST.split(rest)[0]).isdisjoint(_find_content_words(options[place]))
+    )
 
 
 def fits_label(text: str, said: LabelledStatement, options: Sequence[str]) -> bool:
@@ -198,25 +200,25 @@ def fits_label(text: str, said: LabelledStatement, options: Sequence[str]) -> bo
     after = re.match(r"\)?\. ?(?=\S)([^\n]*)", text[said.position + 1 :])
     if not after or not said.by_letter or re.match(BOTH, text[said.position]) or said.place >= len(options):
         return True
-    return _is_no_name(after[1], said.place, options) and not _is_anothers(after[1], said.place, options)
+    return _is_no_name(after[1], said.place, options) and not _is_text_of_other_option(after[1], said.place, options)
 
 
 def _is_no_name(rest: str, place: int, options: Sequence[str]) -> bool:
     """Return whether "E. …" does not go on as a name does, in lower case: "E. coli"."""
     plain = not rest[0].islower() or _GOES_ON.match(rest)
-    return bool(plain) or not _words(_FIRST.split(rest)[0]).isdisjoint(_words(options[place]))
+    return bool(plain) or not _find_content_words(_FIRST.split(rest)[0]).isdisjoint(_find_content_words(options[place]))
 
 
-def _is_anothers(rest: str, place: int, options: Sequence[str]) -> bool:
+def _is_text_of_other_option(rest: str, place: int, options: Sequence[str]) -> bool:
     """Return whether the words after a letter are those of another option, and not of its own."""
-    said = _words(_FIRST.split(rest)[0])
-    own = len(said & _words(options[place]))
+    said = _find_content_words(_FIRST.split(rest)[0])
+    own = len(said & _find_content_words(options[place]))
     return bool(said) and any(
         len(said & words) > own and said <= words
-        for words in (_words(option) for i, option in enumerate(options) if i != place)
+        for words in (_find_content_words(option) for i, option in enumerate(options) if i != place)
     )
 
 
-def _words(text: str) -> set[str]:
+def _find_content_words(text: str) -> set[str]:
     """The words that carry meaning, roughly: those of four letters or more, and numbers."""
-    return {word for word in re.findall(r"\w+", plain_option(text).casefold()) if len(word) > 3 or word.isdigit()}
+    return {word for word in re.findall(r"\w+", normalise_option(text).casefold()) if len(word) > 3 or word.isdigit()}

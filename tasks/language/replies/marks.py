@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from contrapose.tasks.language.expression import expression, expressions
-from contrapose.tasks.language.replies.other_languages import in_english
+from contrapose.tasks.language.replies.other_languages import translate_choice_words
 from contrapose.tasks.language.replies.text import REMEMBERED
 
 LETTER, TEXT, BOTH = "[\ue000-\ue0fe\ue200-\ue2fe]", "[\ue100-\ue1fe]", "[\ue200-\ue2fe]"
@@ -109,7 +109,7 @@ def collapse_blanks(text: str) -> str:
 
 def clean_text(text: str) -> str:
     """A reply or an option without markup, its blanks and empty lines run together; in time linear in its length."""
-    text = in_english(collapse_blanks(unicodedata.normalize("NFKC", text)).translate(_PLAIN))
+    text = translate_choice_words(collapse_blanks(unicodedata.normalize("NFKC", text)).translate(_PLAIN))
     if text.isupper() and " " in text:
         text = re.sub(r"[A-Z']{2,}", lambda shouted: shouted[0].lower(), text)
     for pattern, replacement in _CLEAN:
@@ -131,7 +131,7 @@ def mark_options(text: str, labels: Sequence[str], options: Sequence[str]) -> st
         start, end = match.start(group) - match.start(), match.end(group) - match.start()
         return match[0][:start] + chr(_LETTERS + places.get(match[group].upper(), _FOREIGN)) + match[0][end:]
 
-    for place, pattern in _option_patterns(tuple(options)):
+    for place, pattern in _compile_option_patterns(tuple(options)):
         text = pattern.sub(chr(_TEXTS + place), text)
     text = _INITIALS.sub("somebody ", text)
     for pattern in (_NTH, _NUMBERED):
@@ -144,13 +144,13 @@ def mark_options(text: str, labels: Sequence[str], options: Sequence[str]) -> st
     return text
 
 
-def option_index(mark: str) -> int:
+def find_option_index(mark: str) -> int:
     """Position among the options; larger than any of them for a letter that labels none."""
     return ord(mark) & 0xFF
 
 
 @lru_cache(maxsize=REMEMBERED)
-def plain_option(text: str) -> str:
+def normalise_option(text: str) -> str:
     """A clean option in one line, without an article before it and marks around it."""
     # A run of marks is tried where it begins and nowhere else, or many marks would take the square of their time.
     bare = re.sub(r"^[^\w+<>=~-]+|(?<![^\w%\u00b0+)-])[^\w%\u00b0+)-]+$", "", clean_text(text))
@@ -158,12 +158,12 @@ def plain_option(text: str) -> str:
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _option_patterns(options: tuple[str, ...]) -> tuple[tuple[int, re.Pattern[str]], ...]:
+def _compile_option_patterns(options: tuple[str, ...]) -> tuple[tuple[int, re.Pattern[str]], ...]:
     """Return a pattern for each option that can be found by its text, with its place.
 
     The longest come first, so that "iron ore" is not read as "iron"; case counts where nothing else differs.
     """
-    texts = [plain_option(option) for option in options]
+    texts = [normalise_option(option) for option in options]
     folded = [bare.casefold() for bare in texts]
     joined = [re.sub(r"[\s-]+", "", bare) for bare in folded]
     patterns = []
@@ -186,8 +186,8 @@ def _option_patterns(options: tuple[str, ...]) -> tuple[tuple[int, re.Pattern[st
 
 def _join_agreeing(match: re.Match[str]) -> str:
     """Return one mark for a letter and its own option's text."""
-    place = option_index(match["letter"])
-    own = place == option_index(match["text"]) and not _goes_on(match)
+    place = find_option_index(match["letter"])
+    own = place == find_option_index(match["text"]) and not _starts_next_line(match)
     opens = match.groupdict().get("end") == "" and "." in match["between"]
     return chr(_BOTH + place) + ("." if opens else match.groupdict().get("end") or "") if own else match[0]
 
@@ -195,9 +195,9 @@ def _join_agreeing(match: re.Match[str]) -> str:
 def _mark_clash(match: re.Match[str]) -> str:
     """A clash for a letter and another option's text, unless they only stand in one list or the text is a subject."""
     listed = not match["between"].strip(" ,") or "ption" in match["between"]
-    return match[0] if listed or _goes_on(match) else CLASH + (match.groupdict().get("end") or "")
+    return match[0] if listed or _starts_next_line(match) else CLASH + (match.groupdict().get("end") or "")
 
 
-def _goes_on(match: re.Match[str]) -> bool:
+def _starts_next_line(match: re.Match[str]) -> bool:
     """Return whether the text opens a sentence of its own on the next line."""
     return match.groupdict().get("end") == "" and "\n" in match["between"]

@@ -21,19 +21,19 @@ from contrapose.tasks.language.replies.marks import (
     TEXT,
     clean_text,
     collapse_blanks,
+    find_option_index,
     mark_options,
-    option_index,
-    plain_option,
+    normalise_option,
 )
 from contrapose.tasks.language.replies.spoken import (
     AT_END,
     ONLY_NAMED,
     Chosen,
     read_final_choice,
+    remove_option_list,
     unparsed_choice,
-    without_listing,
 )
-from contrapose.tasks.language.replies.text import REPLIES, window
+from contrapose.tasks.language.replies.text import REPLIES, keep_readable_part
 
 _EDGES = r"[\s()\[\]{}*_`\"'\u2018\u2019\u201c\u201d.,:;!?$#>]"
 _LONE = expression(rf"{_EDGES}*([A-Za-z]){_EDGES}*")
@@ -59,7 +59,7 @@ def choose(reply: str, *, labels: Sequence[str], options: Sequence[str], cut_off
 
     Of a reply that is known to be `cut_off`, only a final answer counts.
     """
-    seen = without_listing(window(collapse_blanks(reply)), labels, options)
+    seen = remove_option_list(keep_readable_part(collapse_blanks(reply)), labels, options)
     return _choose(seen, tuple(labels), tuple(options), cut_off)
 
 
@@ -82,14 +82,14 @@ _LABELLED = expression(
 
 def _read_verdict(verdict: str, labels: Sequence[str], options: Sequence[str]) -> int | None:
     """Return the place of the option that a verdict names by its letter or its text; None for none, or for two."""
-    texts = [plain_option(option).casefold() for option in options]
-    said = plain_option(verdict).casefold()
+    texts = [normalise_option(option).casefold() for option in options]
+    said = normalise_option(verdict).casefold()
     by_text = texts.index(said) if texts.count(said) == 1 else None
     label = _LABELLED.fullmatch(verdict)
     if label is None:
         return by_text
     place = {name.upper(): at for at, name in enumerate(labels)}.get(label[1].upper(), len(options))
-    behind = plain_option(label[2] or label[3] or "").casefold()
+    behind = normalise_option(label[2] or label[3] or "").casefold()
     others = [text for at, text in enumerate(texts) if at != place and text and text in behind]
     return place if not others or (place < len(texts) and texts[place] in behind) else None
 
@@ -103,16 +103,18 @@ def _read(seen: str, labels: Sequence[str], options: Sequence[str]) -> Chosen:
     text = mark_options(clean_text(seen), labels, options)
     if CLASH in text:
         return unparsed_choice("a letter with the text of another option")
-    if len({option_index(mark) for mark in _LINES.findall(text)}) > 1:
+    if len({find_option_index(mark) for mark in _LINES.findall(text)}) > 1:
         return unparsed_choice("contradictory")
-    signed = {option_index(sign[1] or sign[2]) for sign in _SIGNED.finditer(text)}
+    signed = {find_option_index(sign[1] or sign[2]) for sign in _SIGNED.finditer(text)}
     if len(signed) == 1 and not _DENIED_SIGN.search(text) and min(signed) < len(options):
         return Chosen(index=min(signed), step="pattern", reason="the only one that is marked as right")
     text = _JOINED.sub(lambda match: match[0].replace("\n", " "), text)
-    parts = [*labelled.sentences(text)]
-    said = [[*labelled.statements_in(sentence, start, brief=len(parts) < 3)] for start, sentence in parts]
+    parts = [*labelled.yield_marked_sentences(text)]
+    said = [[*labelled.yield_choices(sentence, start, brief=len(parts) < 3)] for start, sentence in parts]
     statements = [
-        statement for several in ([*labelled.opening_and_closing_choice(text, options)], *said) for statement in several
+        statement
+        for several in ([*labelled.yield_first_and_last_choice(text, options)], *said)
+        for statement in several
     ]
     if not any(statement.plainness is labelled.Plainness.NAMED for statement in (said or [[]])[0]):
         statements = [statement for statement in statements if statement.plainness > labelled.Plainness.NAMED]
@@ -125,7 +127,7 @@ def _read(seen: str, labels: Sequence[str], options: Sequence[str]) -> Chosen:
     if DECLINES.search(text):
         return chosen
     place = read_last_letter(text)
-    if place is not None and place < len(options) and place not in labelled.options_ruled_out(text):
+    if place is not None and place < len(options) and place not in labelled.find_ruled_out_options(text):
         return Chosen(index=place, step="pattern", reason=AT_END)
     place = read_only_option(text, options)
     return chosen if place is None else Chosen(index=place, step="restated", reason=ONLY_NAMED)
@@ -134,11 +136,11 @@ def _read(seen: str, labels: Sequence[str], options: Sequence[str]) -> Chosen:
 def read_last_choice(seen: str, labels: Sequence[str]) -> int | None:
     """Return the place of the label that the last sentence about any of them chooses."""
     text = mark_options(clean_text(seen), labels, [""] * len(labels))
-    parts = [(start, said) for start, said in labelled.sentences(text) if re.search(MARK, said)]
+    parts = [(start, said) for start, said in labelled.yield_marked_sentences(text) if re.search(MARK, said)]
     if not parts:
         return None
     start, last = parts[-1]
-    chosen = _decide([*labelled.statements_in(last, start, brief=False)], text[start:], len(labels))
+    chosen = _decide([*labelled.yield_choices(last, start, brief=False)], text[start:], len(labels))
     if chosen.reason == NOTHING:
         return read_last_letter(text)
     return CONTRADICTORY if chosen.reason == "contradictory" else chosen.index
@@ -159,10 +161,14 @@ def _decide(statements: Sequence[labelled.LabelledStatement], text: str, count: 
         or statement.position > last.position
     }
     # Considered after the choice: "B. Or maybe C?".
-    wondered = {option_index(match["mark"] or match["also"]) for match in clauses.ALSO.finditer(text, last.position)}
-    if rivals != {last.place} or last.place in labelled.options_ruled_out(text) or wondered - {last.place}:
+    wondered = {
+        find_option_index(match["mark"] or match["also"]) for match in clauses.ALSO.finditer(text, last.position)
+    }
+    if rivals != {last.place} or last.place in labelled.find_ruled_out_options(text) or wondered - {last.place}:
         return unparsed_choice("contradictory")
-    of_another = any(option_index(clash["text"]) != option_index(clash["mark"]) for clash in OF_ANOTHER.finditer(text))
+    of_another = any(
+        find_option_index(clash["text"]) != find_option_index(clash["mark"]) for clash in OF_ANOTHER.finditer(text)
+    )
     if of_another or BOTH_RIGHT.search(text, last.position):
         return unparsed_choice("contradictory")
     if DECLINES.search(text, last.position):  # "B. cone. But it depends."
@@ -242,7 +248,7 @@ _ENGLISH = expression(
 
 def read_last_letter(text: str) -> int | None:
     """Return the place of the letter in which the last sentence with a letter ends, or which it calls right."""
-    lettered = [(start, said) for start, said in labelled.sentences(text) if re.search(LETTER, said)]
+    lettered = [(start, said) for start, said in labelled.yield_marked_sentences(text) if re.search(LETTER, said)]
     start, said = lettered[-1] if lettered else (0, "")
     if len(re.findall(rf"\w+|{MARK}", text)) < _FEWEST or _GOES_ON.search(text, start + len(said)):
         return None
@@ -253,7 +259,7 @@ def read_last_letter(text: str) -> int | None:
     if _LOOSE.search(clause) or _SUPPOSES.search(said):
         return None
     kept = [group for group in _GROUP.finditer(clause) if not _is_denied(group, clause)]
-    places = {option_index(mark) for group in kept for mark in re.findall(MARK, group[0])}
+    places = {find_option_index(mark) for group in kept for mark in re.findall(MARK, group[0])}
     if len(places) != 1 or not kept:
         return None
     last = kept[-1]
@@ -266,13 +272,13 @@ def read_last_letter(text: str) -> int | None:
 
 def read_only_option(text: str, options: Sequence[str]) -> int | None:
     """Return the place of the one option that a brief reply without letters names; it denies and compares nothing."""
-    said = [said for _, said in labelled.sentences(text)]
+    said = [said for _, said in labelled.yield_marked_sentences(text)]
     if len(said) > _BRIEF or re.search(LETTER, text) or _LOOSE.search(text) or not _ENDED.search(text):
         return None
     if re.search(r"[a-z]{3}", text) and not _ENGLISH.search(text):
         return None
     kept = [(group, part) for part in said for group in _GROUP.finditer(part) if not _is_denied(group, part)]
-    places = {option_index(mark) for group, _ in kept for mark in re.findall(TEXT, group[0])}
+    places = {find_option_index(mark) for group, _ in kept for mark in re.findall(TEXT, group[0])}
     if len(places) != 1:
         return None
     place, (group, part) = places.pop(), kept[-1]

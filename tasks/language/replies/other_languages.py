@@ -136,7 +136,7 @@ _ARTICLE = expression(
 )
 
 
-def in_english(text: str) -> str:
+def translate_choice_words(text: str) -> str:
     """A reply with English words for those that choose, deny or doubt in the languages that models slip into."""
     if _FOREIGN.search(text) is None and len({word.lower() for word in _MAYBE_FOREIGN.findall(text)}) < 2:
         return text

@@ -138,12 +138,12 @@ _CLEARED = words("contradict misrepresent misstate distort conflict")
 _NOT = words("not isn't wasn't doesn't never")
 
 
-def verdict(predicate: str) -> Strength | None:
+def rate_predicate(predicate: str) -> Strength | None:
     """Judge the words after "Summary A", such as `is more consistent than Summary B`; None if they judge nothing."""
     predicate = _IN_LINE.sub("consistent with", _ARTICLE.sub("", predicate).lower())
     predicate = _AGAINST.sub("contradicts", _AT_ODDS.sub("inconsistent with", predicate))
     if described := _THE_ONE_THAT.match(predicate):
-        inner = verdict(predicate[described.end() :])
+        inner = rate_predicate(predicate[described.end() :])
         if inner is not None:
             return Strength.CHOICE if inner is Strength.PRAISE else inner
     if any(pattern.match(predicate) for pattern in (_PICKED, _BETTER_JOB, _CHOSEN)):
@@ -181,7 +181,7 @@ def verdict(predicate: str) -> Strength | None:
         return Strength.PRAISE
     if words[0] == "does" and kept[1:] and kept[1] in _AGREE:
         return Strength.PRAISE if _SOURCES & set(kept) else None
-    return _state([word for word in kept if word not in _BE], words) if kept[0] in _BE else _action(kept)
+    return _rate_state([word for word in kept if word not in _BE], words) if kept[0] in _BE else _rate_action(kept)
 
 
 def _is_manner(word: str) -> bool:
@@ -189,7 +189,7 @@ def _is_manner(word: str) -> bool:
     return word.endswith("ly") and word not in _BLAMES | {"only"}
 
 
-def _state(kept: list[str], words: list[str]) -> Strength | None:
+def _rate_state(kept: list[str], words: list[str]) -> Strength | None:
     """Read what follows "is": "consistent" is praise; "more consistent" and "the correct one" choose."""
     first, second = ([*kept, "", ""])[:2]
     if first in _BAD or (first in _COMPARES and second in _BAD):
@@ -221,7 +221,7 @@ def _refers_to_rival(rest: list[str]) -> bool:
     return rest[:1] in (["with"], ["as"], ["by"], ["to"]) and bool({"a", "b", "summary"} & set(rest[1:3]))
 
 
-def _action(kept: list[str]) -> Strength | None:
+def _rate_action(kept: list[str]) -> Strength | None:
     """Read "contradicts" as a rejection, "matches the article" as praise, "better matches …" as a choice."""
     if kept[0] in _FALLS_SHORT:
         return Strength.WRONG if kept[1:2] and kept[1] in _AGREE else Strength.REJECTED

@@ -65,7 +65,7 @@ _WITHHELD = expression(
 _OF_WHAT = expression(r"\b(?:response|request|prompt|output|content|reply|message|text|completion)\b")
 
 
-def reply_kind(reply: str) -> ReplyKind:
+def classify_reply(reply: str) -> ReplyKind:
     """Return whether a reply answers, says nothing (no letter and no digit), or refuses to answer."""
     if not _WORD.search(reply):
         return "empty"

@@ -239,7 +239,7 @@ _HEDGED = expression(
 )
 
 
-def without_asides(sentence: str) -> str:
+def remove_asides(sentence: str) -> str:
     """Return a sentence in which no aside stands between a letter and its verb; in time linear in its length."""
     plain = _COMPARED.sub(",", sentence).replace(",,", ",")
     for aside in _ASIDES:

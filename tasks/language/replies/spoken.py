@@ -35,7 +35,7 @@ _THOUGHTS = expression(
 special tokens; Granite; Ollama."""
 
 
-def spoken_text(reply: str) -> str:
+def extract_final_text(reply: str) -> str:
     """A reply without a reasoning model's thoughts and without invisible characters, stripped.
 
     Thoughts that never end leave no answer. A mark in quotes, or in a reply that is JSON as a whole, is none.
@@ -43,7 +43,7 @@ def spoken_text(reply: str) -> str:
     plain = _UNSAID.sub("", _TURN_ENDS.split(reply.translate(_INVISIBLE).strip(), maxsplit=1)[0]).strip()
     if "<" not in plain and "[" not in plain and _THOUGHTS.search(plain) is None:
         return plain
-    if as_json(plain) is not None:
+    if parse_json_reply(plain) is not None:
         return plain
     parts, start, thinks = list[str](), 0, False
     for mark in _THOUGHTS.finditer(plain):
@@ -58,7 +58,7 @@ def spoken_text(reply: str) -> str:
     return " ".join(parts).strip() if len(parts) != 1 else parts[0].strip()
 
 
-def thought_marks(reply: str) -> Iterator[re.Match[str]]:
+def find_thought_marks(reply: str) -> Iterator[re.Match[str]]:
     """Yield the marks of thoughts in a reply, in order."""
     yield from _THOUGHTS.finditer(reply.translate(_INVISIBLE).strip())
 
@@ -74,7 +74,7 @@ _UNSAID = expression(
 _FENCED = expression(r"\A\s*`{3}\w*\s*(\{.*\}|\[.*\])\s*`{3}\s*\Z", re.S)
 
 
-def as_json(reply: str) -> object | None:
+def parse_json_reply(reply: str) -> object | None:
     """Return the content of a reply that is one JSON object or list, fenced or not; None for any other."""
     fenced = _FENCED.match(reply)
     text = fenced[1] if fenced else reply.strip()
@@ -89,7 +89,7 @@ def as_json(reply: str) -> object | None:
     return content
 
 
-def without_listing(text: str, labels: Sequence[str], options: Sequence[str]) -> str:
+def remove_option_list(text: str, labels: Sequence[str], options: Sequence[str]) -> str:
     """Return a reply without an echo of the prompt: all options, in their order, with marks between them."""
     if len(options) < 2 or not all(option.split() for option in options) or len("".join(options)) > 20_000:
         return text
@@ -198,7 +198,7 @@ def read_final_choice(
     """
 
     def read_marked(text: str) -> Chosen:
-        named = [(end, place) for end, verdict in verdicts(text) if (place := held(verdict)) is not None]
+        named = [(end, place) for end, verdict in find_marked_verdicts(text) if (place := held(verdict)) is not None]
         if not named:
             return read(text)
         end, place = named[-1]
@@ -264,17 +264,17 @@ _KEYS = expression(
 )
 
 
-def verdicts(text: str) -> list[Verdict]:
+def find_marked_verdicts(text: str) -> list[Verdict]:
     """The verdicts that a reply marks as such, in order; those that it only supposes, or denies, are left out."""
-    if (content := as_json(text)) is not None:
+    if (content := parse_json_reply(text)) is not None:
         return [(len(text), held) for held in _read_json(content)]
     marked = list[Verdict]()
     for mark in (*_MARKED.finditer(text), *_OBJECT.finditer(text)):
         if mark.re.groups == 0:
             if not is_supposed(text, mark.start()):
-                marked += [(mark.end(), held) for held in _read_json(as_json(mark[0]))]
+                marked += [(mark.end(), held) for held in _read_json(parse_json_reply(mark[0]))]
         elif not is_supposed(text, mark.start(), mark.end()):
-            marked.append((mark.end(), _without_markup(next(filter(None, mark.groups())))))
+            marked.append((mark.end(), _strip_markup(next(filter(None, mark.groups())))))
     return sorted(marked)
 
 
@@ -295,12 +295,12 @@ def _read_json(content: object) -> Iterator[str]:
     for values in (
         value if isinstance(value, list) else [value] for name, value in named.items() if _KEYS.fullmatch(name)
     ):
-        yield from (_without_markup(value) for value in values if isinstance(value, str))
+        yield from (_strip_markup(value) for value in values if isinstance(value, str))
     for value in content if isinstance(content, list) else named.values():
         yield from _read_json(value)
 
 
-def _without_markup(text: str) -> str:
+def _strip_markup(text: str) -> str:
     r"""Return what a mark holds without markup: `\text{B. north}` is `B. north`."""
     text = re.sub(r"\\(?:text|mathrm|mathbf|mathsf|mathit)(?:bf|it|rm|sf)?\s?\{([^{}]*)\}", r"\1", text)
     return " ".join(text.strip(" \t\n*_`\"'$").split())

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from contrapose.tasks.language.expression import expression, expressions
 from contrapose.tasks.language.replies import patterns
-from contrapose.tasks.language.replies.predicates import Strength, verdict
-from contrapose.tasks.language.replies.rewrites import NOUN, VERB, gives_reason, without_asides
-from contrapose.tasks.language.replies.text import FINALLY, ReplySentence, sentences
+from contrapose.tasks.language.replies.predicates import Strength, rate_predicate
+from contrapose.tasks.language.replies.rewrites import NOUN, VERB, gives_reason, remove_asides
+from contrapose.tasks.language.replies.text import FINALLY, ReplySentence, yield_reply_sentences
 
 _ROUNDABOUT = (
     (patterns.SUPPORTED, 1, Strength.PRAISE),
@@ -48,11 +48,11 @@ class Statement:
 _GRANTED = expression(rf"(?:{FINALLY})?\s*(?i:(?:and |even )?(?:although|though|while|despite))\b")
 
 
-def statements(text: str) -> Iterator[Statement]:
+def yield_statements(text: str) -> Iterator[Statement]:
     """Yield everything that a canonical reply states about a letter, in order."""
     topic: str | None = None
     discussed, praised = False, False
-    for sentence in sentences(text):
+    for sentence in yield_reply_sentences(text):
         asserted = sentence.stop != "?" and not patterns.CONDITION.search(sentence.text)
         # The text may end where it only named a summary: "The article says no. Summary B", "While Summary B". After a
         # passage about a summary, the name of one on a new line may be where the next passage was cut off.
@@ -61,10 +61,10 @@ def statements(text: str) -> Iterator[Statement]:
         said = list(_read_sentence(sentence)) if asserted else []
         said = [statement for statement in said if not (cut_off and statement.strength is Strength.LINE)]
         yield from said
-        letters, core = set(_LETTER.findall(sentence.text)), _without_lead_in(sentence.text)
+        letters, core = set(_LETTER.findall(sentence.text)), _remove_lead_in(sentence.text)
         if topic and not letters:
             # "It" or "this" means the letter that the sentence before was about.
-            judged = _judge_pronoun(core.removeprefix(FINALLY).strip()) if asserted else None
+            judged = _rate_pronoun_clause(core.removeprefix(FINALLY).strip()) if asserted else None
             if judged in (Strength.WRONG, Strength.PRAISE):
                 yield Statement(topic, judged, sentence.position, conceded=judged is Strength.PRAISE)
             elif praised and patterns.FALLS_SHORT.match(sentence.text):
@@ -75,22 +75,22 @@ def statements(text: str) -> Iterator[Statement]:
         discussed |= topic is not None and all(statement.strength is not Strength.LINE for statement in said)
 
 
-def _judge_pronoun(clause: str) -> Strength | None:
+def _rate_pronoun_clause(clause: str) -> Strength | None:
     """Return the verdict of a clause that begins with "this" or "it"."""
     pronoun = patterns.PRONOUN.match(clause)
-    return verdict(clause[pronoun.end() :]) if pronoun else None
+    return rate_predicate(clause[pronoun.end() :]) if pronoun else None
 
 
 def _read_sentence(sentence: ReplySentence) -> Iterator[Statement]:
     """Yield the statements of one sentence, clause by clause."""
-    text = without_asides(sentence.text)
+    text = remove_asides(sentence.text)
     if contrast := patterns.NOT_BUT.search(text):
         yield Statement(contrast[2], Strength.CHOICE, sentence.position)
         return
     concluding, alone, before = False, False, ""
     last: tuple[str | None, Strength | None] | None = None
     plain = patterns.AT_FIRST.sub("", text)
-    granted, core = _GRANTED.match(plain) is not None, _without_lead_in(plain)
+    granted, core = _GRANTED.match(plain) is not None, _remove_lead_in(plain)
     joints = list(patterns.CLAUSES.finditer(core))
     starts, ends = [0, *(joint.end() for joint in joints)], [*(joint.start() for joint in joints), len(core)]
     for place, (start, end) in enumerate(zip(starts, ends, strict=True)):
@@ -116,10 +116,10 @@ def _read_sentence(sentence: ReplySentence) -> Iterator[Statement]:
             yield Statement(letter, strength, sentence.position + place, conceded)
         elif _LETTER.search(clause):
             # The next clause may judge the letter of which this one only says something: "B says 120, which is wrong".
-            subject = patterns.ALONE.match(_without_lead_in(clause))
+            subject = patterns.ALONE.match(_remove_lead_in(clause))
             last = (subject[2], None) if subject and len(_LETTER.findall(clause)) == 1 else None
         elif last and last[0]:
-            judged = _judge_earlier(bare, last[1])
+            judged = _rate_previous_clause(bare, last[1])
             if judged is not None:
                 yield Statement(last[0], judged, sentence.position + place, conceded=True)
             # "B says 120, the article 12, which is right": whatever comes between may be what "which" means.
@@ -131,7 +131,7 @@ def _names_the_wrong_one(clause: str, before: str) -> bool:
     described = patterns.ONE_THAT.search(before) if patterns.THAT_IS.match(clause) else None
     if described is None or _LETTER.search(before) or patterns.TELLS_IT.match(described["predicate"]):
         return False
-    judged = verdict(described["predicate"])
+    judged = rate_predicate(described["predicate"])
     return judged is None or judged <= Strength.REJECTED
 
 
@@ -147,11 +147,11 @@ def _is_introduced(said: tuple[str | None, Strength], after: str) -> bool:
     return patterns.ALONE.match(follows) is None and not gives_reason(follows)
 
 
-def _judge_earlier(clause: str, strength: Strength | None) -> Strength | None:
+def _rate_previous_clause(clause: str, strength: Strength | None) -> Strength | None:
     """Return what a clause without a letter adds about the one before it: "B says 12, which is wrong"."""
     if strength is Strength.PRAISE and patterns.FALLS_SHORT.match(clause):
         return Strength.REJECTED if patterns.DENIED.search(clause) else None
-    judged = _judge_pronoun(clause)
+    judged = _rate_pronoun_clause(clause)
     if judged is None or judged > Strength.PRAISE:
         return None
     return judged if strength is None or judged <= Strength.REJECTED else None
@@ -160,18 +160,18 @@ def _judge_earlier(clause: str, strength: Strength | None) -> Strength | None:
 def _read_clause(clause: str, *, opens: bool) -> tuple[str | None, Strength] | None:
     """Return the letter that a clause is about, and what it says of it."""
     if re.search(r"\b[AB]\b", clause) is None:
-        return (None, Strength.REJECTED) if patterns.DECLINES.match(_without_lead_in(clause)) else None
+        return (None, Strength.REJECTED) if patterns.DECLINES.match(_remove_lead_in(clause)) else None
     clause = patterns.CLEFT.sub(r"\1 ", clause)
     if plain := _match_roundabout(clause, Strength.WRONG) or _match_stated(_JOINING.sub("", clause)):
         return plain
     # Without "I think that" and the like.
-    core = _without_lead_in(clause)
+    core = _remove_lead_in(clause)
     if patterns.DECLINES.match(core):
         return None, Strength.REJECTED
     subject = patterns.ALONE.match(core)
     return (
         _match_roundabout(core)
-        or judge_part(core)
+        or rate_summary_part(core)
         or (_match_subject(subject, core, opens=opens) if subject else _match_stated(core))
     )
 
@@ -196,12 +196,12 @@ def _match_stated(clause: str) -> tuple[str, Strength] | None:
     if choice is None or patterns.UNDECIDED.search(before):
         return None
     if described := _THE_ONE_THAT.search(before):
-        judged = verdict(described["predicate"])
+        judged = rate_predicate(described["predicate"])
         return None if judged is None else (choice[1], judged if judged <= Strength.REJECTED else Strength.CHOICE)
     return choice[1], Strength.REJECTED if patterns.DENIED.search(before) else Strength.CHOICE
 
 
-def _without_lead_in(text: str) -> str:
+def _remove_lead_in(text: str) -> str:
     lead_in = patterns.LEAD_IN.match(text)
     return text[lead_in.end() :] if lead_in else text
 
@@ -215,7 +215,7 @@ def _match_subject(subject: re.Match[str], clause: str, *, opens: bool) -> tuple
         parts = [body, f"is {body}"]
     else:
         parts = patterns.AND_VERB.split(rest.strip(), maxsplit=2)
-    judged = next((strength for strength in map(verdict, parts) if strength is not None), None)
+    judged = next((strength for strength in map(rate_predicate, parts) if strength is not None), None)
     if judged is Strength.WRONG and patterns.ANSWER.match(subject[0]):
         judged = Strength.REJECTED
     if judged is not None:
@@ -271,7 +271,7 @@ _WITHIN = 120
 """Characters between a part and what is said of it: "the claim in Summary B that the mayor resigned"."""
 
 
-def judge_part(clause: str) -> tuple[str, Strength] | None:
+def rate_summary_part(clause: str) -> tuple[str, Strength] | None:
     """Judge the summary with whose part a clause begins; if several verbs may judge, they must judge alike."""
     part = next(filter(None, (pattern.match(clause) for pattern in _PARTS)), None)
     if part is None:
@@ -279,7 +279,7 @@ def judge_part(clause: str) -> tuple[str, Strength] | None:
     rest = clause[part.end() :]
     said = set[Strength]()
     for verb in _VERB.finditer(rest[:_WITHIN]):
-        strength = verdict(f"{_VERBS[verb[0]]}{rest[verb.end() :]}")
+        strength = rate_predicate(f"{_VERBS[verb[0]]}{rest[verb.end() :]}")
         # Behind "that …" it must plainly be said of the part, and not within the clause.
         plain = _OF_FACTS.match(rest[verb.start() :]) or _SOURCE.search(rest[verb.end() :])
         if strength is not None and (plain or not _WITH_CLAUSE.search(rest[: verb.start()])):

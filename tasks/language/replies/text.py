@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from contrapose.tasks.language.expression import expression
-from contrapose.tasks.language.replies.other_languages import in_english
+from contrapose.tasks.language.replies.other_languages import translate_choice_words
 from contrapose.tasks.language.replies.rewrites import NOUN, STOP, rewrite
-from contrapose.tasks.language.replies.spoken import spoken_text
+from contrapose.tasks.language.replies.spoken import extract_final_text
 
 READ_FIRST, READ_LAST = 4_000, 1_000
 """Characters read from the start and the end of a long reply; the middle decides nothing."""
@@ -58,9 +58,9 @@ class ReplySentence:
     """Whether it begins a line."""
 
 
-def window(reply: str) -> str:
+def keep_readable_part(reply: str) -> str:
     """The part of a reply that is read: without a reasoning model's thoughts, the start and the end only."""
-    text = _collapse_gaps(spoken_text(reply))
+    text = _collapse_gaps(extract_final_text(reply))
     if len(text) <= READ_FIRST + READ_LAST:
         return _ROW.sub(r"\1: \2", text)
     start = text[:READ_FIRST].rsplit(None, 1)[0]
@@ -85,7 +85,7 @@ question follow one another, and each is read more than once."""
 
 
 @lru_cache(maxsize=REMEMBERED)
-def canonical(text: str) -> str:
+def normalise_reply(text: str) -> str:
     """Reduce full-width letters, quotes, Markdown, LaTeX and tags of a window to plain letters, in linear time.
 
     `^` follows an unmistakable letter, `=>` opens a conclusion, and "A or B" is one word.
@@ -94,7 +94,7 @@ def canonical(text: str) -> str:
         text = re.sub(r"[A-Z']{2,}", lambda shouted: shouted[0].lower(), text)
     text = _collapse_gaps(unicodedata.normalize("NFKC", text).translate(_PLAIN))
     # What stood between blanks may be gone now, and a long run of them costs time in all that follows.
-    text = _LONG_GAP.sub(lambda gap: "\n\n\n" if "\n" in gap[0] else "   ", rewrite(in_english(text)))
+    text = _LONG_GAP.sub(lambda gap: "\n\n\n" if "\n" in gap[0] else "   ", rewrite(translate_choice_words(text)))
     text = _LOWER_CASE.sub(lambda match: match.group()[:-1] + match.group()[-1].upper(), text)
     if _NEEDED.search(text):
         # What refers to the article's words becomes a statement of its own.
@@ -104,7 +104,7 @@ def canonical(text: str) -> str:
     return _PAIR.sub(PAIR, text).strip()
 
 
-def sentences(text: str) -> Iterator[ReplySentence]:
+def yield_reply_sentences(text: str) -> Iterator[ReplySentence]:
     """The sentences of a canonical reply, in order; a line ends one as a full stop does."""
     position, opens = 0, True
     for part in re.split(r"((?<=[.!?])\s+|\n+)", text):

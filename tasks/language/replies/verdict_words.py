@@ -28,7 +28,7 @@ _FORMS: Mapping[Verdict, re.Pattern[str]] = {
 _MARKS = " \t\n\r.!:*_`\"'()[]<>{}$"
 
 
-def named_verdict(said: str) -> Verdict | None:
+def parse_verdict_word(said: str) -> Verdict | None:
     """Return the verdict that a label or a complete reply is, such as `A`, `model_b`, `2`, `A>B` or `tie`.
 
     None where it is none of the usual words, or says more than a verdict.

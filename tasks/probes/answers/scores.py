@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from contrapose.tasks.core.records import Case, Score, Trial
-from contrapose.tasks.core.tool_calls import difference, read_calls, same_calls, split_reply
+from contrapose.tasks.core.tool_calls import are_same_calls, describe_call_difference, read_calls, split_reply
 from contrapose.tasks.probes.answers.settings import (
     CALLS,
     DOCUMENTED,
@@ -253,10 +253,12 @@ def _compare_tool_calls(reading: ReadTrial) -> ScoredChange | None:
     if not first.calls and not second.calls:
         return None
     ordered = first.ordered or second.ordered
-    if same_calls(first.calls, second.calls, ordered=ordered):
+    if are_same_calls(first.calls, second.calls, ordered=ordered):
         words = "" if first.text.split() == second.text.split() else ", in other words"
         return ScoredChange(0.0, False, f"both replies make the same calls{words}")
-    return ScoredChange(1.0, True, f"other calls: {difference(first.calls, second.calls, ordered=ordered)}")
+    return ScoredChange(
+        1.0, True, f"other calls: {describe_call_difference(first.calls, second.calls, ordered=ordered)}"
+    )
 
 
 def _compare_choices(reading: ReadTrial, upper: float) -> ScoredChange:
@@ -319,7 +321,7 @@ def _log_sum(values: Sequence[float]) -> float:
 def is_right_reply(case: Case, reply: str | None, chosen: int | None) -> bool:
     """Return whether a reply names an accepted option or, if it names no option, contains an accepted text."""
     if calls := split_reply(reply).calls:
-        return any(same_calls(read_calls(answer), calls, ordered=False) for answer in case.answers)
+        return any(are_same_calls(read_calls(answer), calls, ordered=False) for answer in case.answers)
     if chosen is not None:
         return case.options[chosen].strip() in {answer.strip() for answer in case.answers}
     said = " ".join((reply or "").casefold().split())

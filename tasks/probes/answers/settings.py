@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import AfterValidator, BeforeValidator, Field, FiniteFloat, TypeAdapter
 
-from contrapose.tasks.core.chats import chat_of
+from contrapose.tasks.core.chats import parse_chat
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Likelihoods, LossOf, TextSample
 from contrapose.tasks.core.user_settings import UserSettings
@@ -127,7 +127,7 @@ LOSS_OF: dict[str, LossOf] = {"loss": "expected_result", "langtest_loss": "promp
 
 def has_tools(sample: TextSample) -> bool:
     """Return whether the chat of a sample offers tools that a reply may call."""
-    chat = chat_of(sample.chat or "")
+    chat = parse_chat(sample.chat or "")
     return chat is not None and bool(chat.tools)
 
 

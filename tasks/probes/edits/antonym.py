@@ -11,9 +11,9 @@ from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.analysis import Analysis, analyse_sentence
 from contrapose.tasks.language.closed import words
 from contrapose.tasks.language.context import is_adverb, is_finite_aux
-from contrapose.tasks.language.inversion import inverted_predicate
-from contrapose.tasks.language.reading import Sentence, UnreadableError, read
-from contrapose.tasks.language.sentence import Edit, apply
+from contrapose.tasks.language.inversion import find_inverted_predicate
+from contrapose.tasks.language.reading import Sentence, UnreadableError, read_sentence
+from contrapose.tasks.language.sentence import Edit, apply_edits
 from contrapose.tasks.probes.edits.base import NEEDS_MAIN_VERB, Edited, TextEdit
 from contrapose.tasks.probes.edits.tables import listed
 
@@ -107,7 +107,7 @@ class Antonym(TextEdit):
     def edit(self, text: str, settings: Any, *, rng: random.Random) -> Edited:
         """Return the text with the opposite adjective; nothing is random, because each has one opposite."""
         try:
-            sentence = read(text)
+            sentence = read_sentence(text)
             if list_opposites().keys().isdisjoint(sentence.words) and _OTHER_DEGREE.keys().isdisjoint(sentence.words):
                 return Edited(reason="no_antonym")
             analysis = analyse_sentence(sentence)
@@ -117,7 +117,7 @@ class Antonym(TextEdit):
         # Another reading, a negation or a modal may let both texts be true.
         denied = any(tag & (f.NEG | f.SEMI) for tag in sentence.tags)
         doubtful = denied or analysis.doubtful or not _WEAK.isdisjoint(sentence.words)
-        return Edited(text=apply(text, [edit]), confidence="medium" if doubtful else "high")
+        return Edited(text=apply_edits(text, [edit]), confidence="medium" if doubtful else "high")
 
 
 def _make_opposite_edit(a: Analysis, first: int) -> Edit:
@@ -176,7 +176,7 @@ def find_predicate(a: Analysis) -> int:
             raise UnreadableError("alternative_question")
         if not s.tags[a.start] & f.BE:
             raise UnreadableError("no_predicate_adjective")
-        if (predicate := inverted_predicate(s, a.start)) is None:
+        if (predicate := find_inverted_predicate(s, a.start)) is None:
             raise UnreadableError("wh_subject_boundary")
         return predicate
     verb = _find_asked_verb(s, a.start) if a.kind == "wh" else a.clause.verb

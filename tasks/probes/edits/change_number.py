@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.closed import words
-from contrapose.tasks.language.reading import Sentence, UnreadableError, flags_of, read
-from contrapose.tasks.language.sentence import Edit, apply
+from contrapose.tasks.language.reading import Sentence, UnreadableError, flags_of, read_sentence
+from contrapose.tasks.language.sentence import Edit, apply_edits
 from contrapose.tasks.probes.edits.base import NEEDS_SENTENCE, Edited, TextEdit
 
 _CHUNK = re.compile(r"\S+")
@@ -236,7 +236,7 @@ class ChangeNumber(TextEdit):
     def edit(self, text: str, settings: Any, *, rng: random.Random) -> Edited:
         """Return the text with its last changeable number changed to a random one."""
         try:
-            s = read(text)
+            s = read_sentence(text)
         except UnreadableError as error:
             return Edited(reason="no_number" if error.reason == "no_word" else error.reason)
         if not any(tag & f.NUMBER for tag in s.tags) and _SPELLED.isdisjoint(s.words):
@@ -256,7 +256,7 @@ class ChangeNumber(TextEdit):
             # Another number in a statement that may be false already need not make it true.
             doubtful = before in _ROUGH or s.text.lower().lstrip().startswith("true or false")
             edit = Edit(part.start, part.start + len(part.core), new)
-            return Edited(text=apply(s.text, [edit]), confidence="medium" if doubtful else "high")
+            return Edited(text=apply_edits(s.text, [edit]), confidence="medium" if doubtful else "high")
         return Edited(reason="number_left_alone")
 
 

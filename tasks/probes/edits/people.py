@@ -54,7 +54,7 @@ def has_other_names(texts: Iterable[str], known: Collection[str] = ()) -> bool:
 def _is_name_at_start(text: str, word: re.Match[str]) -> bool:
     """Return whether the first word of a sentence may be a name: it is unknown, or a noun without article that acts."""
     spelled = word[0].lower()
-    if spelled in closed.table() or spelled in male_words() or spelled in female_words():
+    if spelled in closed.build_closed_classes() or spelled in male_words() or spelled in female_words():
         return False
     if spelled not in vocabulary().flags:
         return True
@@ -236,7 +236,7 @@ def _is_about_somebody(sample: TextSample) -> bool:
         return True
     sentences = [match[0].strip() for match in _SENTENCE.finditer(sample.text) if match[0].strip()]
     openings = [re.match(r"\W*([^\W\d_]*)", sentence) for sentence in sentences]
-    plain = all(opening and (opening[1] or "a").lower() in closed.table() for opening in openings)
+    plain = all(opening and (opening[1] or "a").lower() in closed.build_closed_classes() for opening in openings)
     return plain and not sentences[0].endswith("?")
 
 

@@ -16,7 +16,7 @@ from pydantic import Field
 from contrapose.tasks.core.records import TextSample
 from contrapose.tasks.language import closed, vocabulary
 from contrapose.tasks.language.closed import words
-from contrapose.tasks.language.sentence import Edit, apply
+from contrapose.tasks.language.sentence import Edit, apply_edits
 from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.edits.base import NEEDS_ENGLISH, Edited, TextEdit
 
@@ -132,7 +132,7 @@ def make_edits(text: str, edits: Sequence[Edit], settings: RateSettings, rng: ra
     if not free:
         return None
     chosen = rng.sample(free, max(1, round(settings.rate * len(free))))
-    return Edited(text=apply(text, chosen), confidence="high")
+    return Edited(text=apply_edits(text, chosen), confidence="high")
 
 
 def copy_case(old: str, new: str) -> str:
@@ -240,12 +240,12 @@ Spacing = make_preserving_test(
 def _double_spaces(text: str, rng: random.Random) -> str:
     gaps = list(_GAP.finditer(text))
     chosen = rng.sample(gaps, max(1, len(gaps) // 4)) if gaps else []
-    return apply(text, [Edit(gap.start(), gap.end(), "  ") for gap in chosen])
+    return apply_edits(text, [Edit(gap.start(), gap.end(), "  ") for gap in chosen])
 
 
 def _add_space_before_mark(text: str, rng: random.Random) -> str:
     marks = list(_MARK.finditer(text))
-    return apply(text, [Edit(mark.start(), mark.start(), " ") for mark in rng.sample(marks, min(1, len(marks)))])
+    return apply_edits(text, [Edit(mark.start(), mark.start(), " ") for mark in rng.sample(marks, min(1, len(marks)))])
 
 
 def _swap_quotes(text: str, rng: random.Random) -> str:
@@ -255,7 +255,7 @@ def _swap_quotes(text: str, rng: random.Random) -> str:
 
 def _replace_one_gap(text: str, new: str, rng: random.Random) -> str:
     gaps = list(_GAP.finditer(text))
-    return apply(text, [Edit(*rng.choice(gaps).span(), new)]) if gaps else text
+    return apply_edits(text, [Edit(*rng.choice(gaps).span(), new)]) if gaps else text
 
 
 _CHANGES: dict[SpacingKind, Callable[[str, random.Random], str]] = {
@@ -296,7 +296,7 @@ def mistype(text: str, settings: TypoSettings, rng: random.Random) -> Edited:
     chosen = rng.sample(places, max(1, round(settings.rate * len(places))))
     wrong = [(word, _mistype_word(word[0], rng)) for word in chosen]
     edits = [Edit(word.start(), word.end(), new) for word, new in wrong if new is not None]
-    return Edited(text=apply(text, edits), confidence="high") if edits else Edited(reason="no_safe_typo")
+    return Edited(text=apply_edits(text, edits), confidence="high") if edits else Edited(reason="no_safe_typo")
 
 
 Typo = make_preserving_test(
@@ -315,7 +315,7 @@ Typo = make_preserving_test(
 
 def find_long_words(text: str) -> list[re.Match[str]]:
     """Return the content words of five letters or more, without capitalised words, which may be names."""
-    spared = _SPARED | closed.table().keys()
+    spared = _SPARED | closed.build_closed_classes().keys()
     return [word for word in _LONG_WORD.finditer(text) if word[0].islower() and word[0] not in spared]
 
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from contrapose.tasks.language.english import is_english
-from contrapose.tasks.language.reading import sentence_starts
+from contrapose.tasks.language.reading import yield_sentence_starts
 
 Cue = Literal["bullets", "prose", "headings", "filler", "authority", "injection", "model_name", "identical"]
 Block = Literal["prose", "code", "list", "heading", "other"]
@@ -172,7 +172,7 @@ def _join_bullets(blocks: Sequence[TextBlock]) -> CuedText:
 
 def split_sentences(text: str) -> Iterator[str]:
     """Yield the sentences of a paragraph, stripped; a line break alone does not end a sentence."""
-    starts = [start for start in sentence_starts(text, len(text)) if _is_sentence_end(text, start)]
+    starts = [start for start in yield_sentence_starts(text, len(text)) if _is_sentence_end(text, start)]
     wide = [stop.end() for stop in _FULL_WIDTH_STOP.finditer(text)]
     places = sorted({0, *starts, *wide, len(text)})
     yield from filter(None, (text[start:end].strip() for start, end in pairwise(places)))

@@ -8,10 +8,10 @@ from contrapose.tasks.language import closed
 from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.analysis import AMBIGUOUS, Analysis, analyse_sentence
 from contrapose.tasks.language.closed import words
-from contrapose.tasks.language.context import after_adverbs, is_finite_aux
+from contrapose.tasks.language.context import index_after_adverbs, is_finite_aux
 from contrapose.tasks.language.english import is_english
-from contrapose.tasks.language.reading import Sentence, UnreadableError, read
-from contrapose.tasks.language.sentence import Edit, apply
+from contrapose.tasks.language.reading import Sentence, UnreadableError, read_sentence
+from contrapose.tasks.language.sentence import Edit, apply_edits
 from contrapose.tasks.probes.negation.questions import plan_question_negation
 from contrapose.tasks.probes.negation.result import EditPlan, ExistingNegation, Negation, SkipError, Style
 from contrapose.tasks.probes.negation.reversal import require_predicate_denied, select_asking_clause
@@ -34,7 +34,7 @@ def plan_negation_removal(a: Analysis) -> EditPlan:
     if a.kind == "order" and s.words[start] in ("let's", "let") and s.words[cue] == "not":
         return _finish(s, cue, _delete_word(s, cue))
     if s.words[start] in ("don't", "do") and not s.asks and cue <= start + 1:
-        verb = after_adverbs(s, cue)
+        verb = index_after_adverbs(s, cue)
         if not s.tag(verb) & f.BASE and s.word(verb) not in ("be", "have", "do"):
             raise SkipError("existing_negation")
         return _finish(s, cue, Edit(s.starts[start], s.ends[cue + 1], s.cased_as(start, s.words[cue + 1])))
@@ -53,7 +53,7 @@ def plan_negation_removal(a: Analysis) -> EditPlan:
     if cue == a.subject:
         return _plan_subject_removal(s, cue)
     verb = a.clause.verb
-    if not s.tags[verb] & f.AUX or cue not in (verb, after_adverbs(s, verb)):
+    if not s.tags[verb] & f.AUX or cue not in (verb, index_after_adverbs(s, verb)):
         raise SkipError("existing_negation")
     return _plan_auxiliary_removal(s, verb, cue)
 
@@ -86,7 +86,7 @@ def _plan_subject_removal(s: Sentence, cue: int) -> EditPlan:
 def _plan_auxiliary_removal(s: Sentence, auxiliary: int, cue: int) -> EditPlan:
     if s.tags[auxiliary] & f.DO and cue <= auxiliary + 1:
         support = closed.NT_HOSTS.get(s.words[auxiliary], s.words[auxiliary])
-        verb = after_adverbs(s, cue)
+        verb = index_after_adverbs(s, cue)
         if not s.tag(verb) & f.BASE and s.word(verb) not in ("have", "do"):
             raise SkipError("existing_negation")
         gone = Edit(s.starts[auxiliary], s.starts[cue + 1], "")
@@ -143,10 +143,10 @@ def negate(
         reason = "no_finite_verb" if skip.reason == "no_word" else skip.reason
         return Negation(text=None, reason=reason, confidence=None, original=text, kind=None)
     return Negation(
-        text=apply(text, plan.edits),
+        text=apply_edits(text, plan.edits),
         reason=None,
         confidence=plan.confidence,
-        original=apply(text, plan.original_edits) if plan.original_edits else text,
+        original=apply_edits(text, plan.original_edits) if plan.original_edits else text,
         kind=plan.kind,
     )
 
@@ -154,7 +154,7 @@ def negate(
 def _plan_edits(text: str, existing: ExistingNegation, rewrite_polar: bool, options: Sequence[str]) -> EditPlan:
     if len(text.split(None, 1)) < 2:
         raise SkipError("no_finite_verb" if any(map(str.isalnum, text)) else "empty")
-    s = read(text)
+    s = read_sentence(text)
     denied = bool(s.union & (f.NEG | f.SEMI)) or any(_is_small_quantity(s, i) for i in range(len(s.words)))
     if denied and existing == "skip":
         raise SkipError("existing_negation" if s.union & f.NEG else "semi_negative")

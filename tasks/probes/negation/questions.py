@@ -5,9 +5,20 @@ from __future__ import annotations
 from contrapose.tasks.language import closed
 from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.closed import words
-from contrapose.tasks.language.context import after_adverbs, before_adverbs, is_adverb, is_finite_aux, is_least
-from contrapose.tasks.language.inversion import PLAIN, inverted_participle, inverted_predicate, inverted_verb
-from contrapose.tasks.language.odds import INTRANSITIVE, agreement, finite_odds
+from contrapose.tasks.language.context import (
+    index_after_adverbs,
+    index_before_adverbs,
+    is_adverb,
+    is_finite_aux,
+    is_negating_least,
+)
+from contrapose.tasks.language.inversion import (
+    PLAIN,
+    find_inverted_participle,
+    find_inverted_predicate,
+    find_inverted_verb,
+)
+from contrapose.tasks.language.odds import INTRANSITIVE, score_agreement, score_finite_verb
 from contrapose.tasks.language.sentence import Edit, Sentence
 from contrapose.tasks.probes.negation.result import EditPlan, SkipError, require_subject_end
 from contrapose.tasks.probes.negation.statement import edit_contraction, insert_do, insert_not_after_auxiliary
@@ -41,7 +52,7 @@ def plan_question_negation(s: Sentence, start: int) -> EditPlan:
         raise SkipError("negative_island_how")
     if "except" in s.words:
         raise SkipError("exception")
-    if any(is_least(s, i) for i in range(wh, len(s.words))):
+    if any(is_negating_least(s, i) for i in range(wh, len(s.words))):
         raise SkipError("semi_negative")
     # It may ask which of two is "first", "better" or "taller".
     compares = any(
@@ -57,7 +68,7 @@ def plan_question_negation(s: Sentence, start: int) -> EditPlan:
         fuses = s.tag(wh + 1) & f.DET and not word.startswith("what")
         return edit_contraction(s, wh) if fuses else _plan_at_copula(s, wh, wh, adjunct=word.startswith(_PLACES))
     verb = find_question_verb(s, wh)
-    if word in ("when", "why") and (verb != after_adverbs(s, wh) or s.tags[verb] & f.CLITIC):
+    if word in ("when", "why") and (verb != index_after_adverbs(s, wh) or s.tags[verb] & f.CLITIC):
         raise SkipError("wh_subject_boundary")  # "When you think, you do what?"
     if is_finite_aux(s, verb):
         share = s.words[start] == "about" and s.words[wh + 1] in _SHARES
@@ -65,7 +76,7 @@ def plan_question_negation(s: Sentence, start: int) -> EditPlan:
     form = s.tags[verb] & (f.THIRD | f.PAST)
     for i in range(verb + 2, len(s.words)):
         tag = s.tags[i]
-        joined = s.tags[before_adverbs(s, i)] & f.COORD and tag & form and not tag & (f.CLOSED | f.NAME)
+        joined = s.tags[index_before_adverbs(s, i)] & f.COORD and tag & form and not tag & (f.CLOSED | f.NAME)
         if joined and (not tag & f.USUALLY_NOUN or s.tag(i + 1) & (f.DET | f.OBJ | f.PREP)):
             raise SkipError("coordinated_clauses")  # "Which | closes and seals off …?"
     passive = s.tags[verb] & f.PART and not s.tags[verb] & f.BASE and s.tag(verb + 1) & f.PREP
@@ -91,7 +102,7 @@ def find_question_verb(s: Sentence, wh: int) -> int:
 
 def _is_lexical(s: Sentence, i: int, wh: int) -> bool:
     """Return whether a full verb directly follows the question word or the noun that it asks about."""
-    before, tag, after = before_adverbs(s, i, wh), s.tags[i], s.tag(after_adverbs(s, i))
+    before, tag, after = index_before_adverbs(s, i, wh), s.tags[i], s.tag(index_after_adverbs(s, i))
     if before == wh and s.words[wh] == "who":
         return True
     # A word that is a verb in most texts, with its object behind it, needs no auxiliary before the next clause.
@@ -111,7 +122,7 @@ def _is_lexical(s: Sentence, i: int, wh: int) -> bool:
         return True
     if before == wh:
         return bool(tag & (f.THIRD | f.PAST))
-    return finite_odds(s, i, wh) + agreement(s, i, wh + 1) > 0
+    return score_finite_verb(s, i, wh) + score_agreement(s, i, wh + 1) > 0
 
 
 def _may_be_noun(s: Sentence, i: int, wh: int) -> bool:
@@ -137,14 +148,14 @@ def _plan_at_auxiliary(s: Sentence, wh: int, aux: int, *, pied: bool) -> EditPla
         raise SkipError("quantifier_only")
     if tag & f.BE:
         return _plan_at_copula(s, wh, aux, adjunct=adjunct)
-    k = after_adverbs(s, aux)
+    k = index_after_adverbs(s, aux)
     word, following = s.word(k), s.tag(k)
     if tag & f.HAVE:
-        participle = inverted_participle(s, aux)
+        participle = find_inverted_participle(s, aux)
         if not adjunct and (participle is None or not following & (f.NP_START | f.NAME)):
             return insert_not_after_auxiliary(s, aux, aux)
         return insert_low_not(s, require_subject_end(participle))
-    verb = inverted_verb(s, aux)
+    verb = find_inverted_verb(s, aux)
     if not tag & f.DO and not adjunct:
         # The verb of a modal follows at once where the question asks about its subject: "Who will win?".
         plain = word in PLAIN or following & f.USUALLY_VERB or not following & (f.NOUN | f.ADJ)
@@ -174,7 +185,7 @@ def _plan_at_copula(s: Sentence, wh: int, be: int, *, adjunct: bool) -> EditPlan
     """Put "not" after the copula if the question word is its subject, otherwise before the predicate."""
     word, follows, behind = s.words[wh], s.word(be + 1), s.tag(be + 1)
     if adjunct:
-        at = require_subject_end(inverted_predicate(s, be))
+        at = require_subject_end(find_inverted_predicate(s, be))
         inside = f.DET | f.QUANT | (f.PREP if at + 1 < len(s.words) else 0)
         place = word.startswith("where") and s.tags[at] & inside
         if place or (word != "why" and s.tags[at] & f.NOUN and not s.tags[at] & ~_NOUN_ALONE):
@@ -193,12 +204,12 @@ def _plan_at_copula(s: Sentence, wh: int, be: int, *, adjunct: bool) -> EditPlan
     named = behind & (f.NOUN | f.NAME) and not behind & f.NUMBER
     inverted = behind & f.DET or ((aspect or named) and not behind & f.CLOSED and not _is_describing(s, be + 1))
     asked = be > wh + 1 and (word == "whose" or (word == "what" and inverted))
-    if asked and not _is_describing(s, after_adverbs(s, be)):
-        if aspect or inverted_predicate(s, be) is not None or word != "what" or follows != "the":
+    if asked and not _is_describing(s, index_after_adverbs(s, be)):
+        if aspect or find_inverted_predicate(s, be) is not None or word != "what" or follows != "the":
             raise SkipError("wh_subject_boundary")
         return insert_not_after_auxiliary(s, be, wh)  # "What animal is | the largest?"
     if behind & f.SUBJ and not behind & f.DET:
-        return insert_low_not(s, require_subject_end(inverted_predicate(s, be)))
+        return insert_low_not(s, require_subject_end(find_inverted_predicate(s, be)))
     return insert_not_after_auxiliary(s, be, wh)
 
 
@@ -235,7 +246,7 @@ def _find_governed_verb(s: Sentence, be: int, at: int) -> int:
     """Return the index of the verb or phrase to which the final preposition `at` belongs."""
     verbal = (i for i in range(be + 2, at) if _is_verb_shaped(s, i) and not s.tags[i] & f.USUALLY_NOUN)
     verbs = [i for i in verbal if _has_noun_before(s, i) and s.words[i - 1] != "be"]
-    place = require_subject_end(verbs[0] if len(verbs) == 1 else inverted_predicate(s, be))
+    place = require_subject_end(verbs[0] if len(verbs) == 1 else find_inverted_predicate(s, be))
     phrase = [i for i in range(be + 2, at) if s.tags[i] & f.PREP and s.words[i] != "of"]
     if place == at and phrase == [be + 2]:
         return be + 2  # "Who was he | at war with?"
@@ -269,7 +280,7 @@ def _is_in_relative(s: Sentence, begin: int, end: int) -> bool:
 
 def _find_object_verb(s: Sentence, be: int) -> int | None:
     """Return the index of the participle in an object question: "What is the boy | holding?"; None if there is none."""
-    k = after_adverbs(s, be)
+    k = index_after_adverbs(s, be)
     tag, behind = s.tag(k), s.tag(k + 1)
     named = tag & f.ADJ and not tag & (f.PART | f.ING) and behind & f.NOUN and not behind & f.CLOSED
     if tag & f.PREP or (_is_describing(s, k) and not named):
@@ -291,7 +302,7 @@ def _find_object_verb(s: Sentence, be: int) -> int | None:
 
 
 def _has_noun_before(s: Sentence, i: int) -> bool:
-    before = before_adverbs(s, i)
+    before = index_before_adverbs(s, i)
     return not s.tags[before] & _NO_NOUN and not s.words[before].endswith("ing")
 
 
@@ -301,7 +312,7 @@ def _is_verb_shaped(s: Sentence, i: int) -> bool:
 
 def _find_object_gap(s: Sentence, i: int) -> int | None:
     """Return `i` if the question asks for the object of participle `i`; None if it has an object or is a noun."""
-    word, tag, before = s.words[i], s.tags[i], before_adverbs(s, i)
+    word, tag, before = s.words[i], s.tags[i], index_before_adverbs(s, i)
     if tag & f.USUALLY_NOUN and s.words[before].endswith(("'s", "s'")):
         return None  # "Anna's last painting"
     # A name, which no participle says more of, may be all that stands before: "Anna | planning to".
@@ -328,7 +339,7 @@ def _find_object_gap(s: Sentence, i: int) -> int | None:
 
 def insert_low_not(s: Sentence, at: int) -> EditPlan:
     """Return the edit that puts "not" before a verb or predicate and its adverbs."""
-    first = before_adverbs(s, at, 0) + 1
+    first = index_before_adverbs(s, at, 0) + 1
     while s.words[first] in closed.SENTENCE_ADVERBS and s.word(first + 1) not in ("to", "that", ""):
         first += 1
     if not (closed.NARROW | {"sometimes"}).isdisjoint(s.words[first:at]):

@@ -13,7 +13,7 @@ from itertools import pairwise
 from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.analysis import Analysis
 from contrapose.tasks.language.closed import words
-from contrapose.tasks.language.context import after_adverbs, before_adverbs, is_finite_aux
+from contrapose.tasks.language.context import index_after_adverbs, index_before_adverbs, is_finite_aux
 from contrapose.tasks.language.sentence import Sentence
 from contrapose.tasks.language.vocabulary import flags_of
 from contrapose.tasks.probes.negation.questions import find_question_verb
@@ -79,12 +79,14 @@ def _has_gap(s: Sentence, start: int, gap: int, verb: int) -> bool:
         return False
     if any(s.tags[i] & (f.SUB | f.LOOSE) and s.words[i] not in ("as", "like", "than") for i in range(gap + 1, verb)):
         return False
-    return not s.tags[before_adverbs(s, verb, start)] & f.COORD
+    return not s.tags[index_before_adverbs(s, verb, start)] & f.COORD
 
 
 def is_joining_predicate(s: Sentence, verb: int, end: int) -> bool:
     """Return whether "and" after the verb joins another predicate or clause, which its "not" may not negate."""
-    return any(s.tags[i] & f.COORD and _is_predicate(s, verb, after_adverbs(s, i)) for i in range(verb + 1, end - 1))
+    return any(
+        s.tags[i] & f.COORD and _is_predicate(s, verb, index_after_adverbs(s, i)) for i in range(verb + 1, end - 1)
+    )
 
 
 def _is_predicate(s: Sentence, verb: int, k: int) -> bool:
@@ -104,7 +106,7 @@ def require_no_verb_in_gap(a: Analysis, at: Sequence[int], options: Sequence[str
     """Raise SkipError if the options, or the words around the gap, show that the verb itself is missing."""
     s, verb, predicates = a.sentence, a.clause.verb, _count_predicates(options, a)
     for gap in at:
-        last = before_adverbs(s, gap, 0)
+        last = index_before_adverbs(s, gap, 0)
         tag = s.tags[last]
         if last == verb and is_noun_too(tag) and not tag & f.AUX and predicates:
             raise SkipError("gap_may_be_verb")

@@ -6,8 +6,8 @@ from contrapose.tasks.language import closed, inflection
 from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.analysis import DOUBT, Analysis
 from contrapose.tasks.language.closed import words
-from contrapose.tasks.language.context import after_adverbs, before_adverbs, is_adverb
-from contrapose.tasks.language.inflection import form_of
+from contrapose.tasks.language.context import index_after_adverbs, index_before_adverbs, is_adverb
+from contrapose.tasks.language.inflection import choose_verb_form
 from contrapose.tasks.language.sentence import Edit, Sentence
 from contrapose.tasks.probes.negation.result import Confidence, EditPlan, Kind, SkipError
 
@@ -55,14 +55,14 @@ def _find_slot(s: Sentence, i: int) -> int:
 def insert_do(s: Sentence, i: int, subject: int) -> EditPlan:
     """Replace the finite full verb `i` by do/does/did, "not" and its base form, before its adverbs."""
     base, support = split_verb(s, i, subject)
-    behind = before_adverbs(s, i, 0)
+    behind = index_before_adverbs(s, i, 0)
     first = behind + 1
     if s.tag(behind) & f.OBJ and not s.tag(behind) & f.SUBJ:
         first = i  # the adverb belongs to what stands before: "to see it more easily"
     if not closed.NARROW.isdisjoint(s.words[first : i + 2]):
         raise SkipError("quantifier_only")
     # Some of the adverbs belong to what stands before them, too.
-    opener = before_adverbs(s, first - 1, 0)
+    opener = index_before_adverbs(s, first - 1, 0)
     ends = _BEHIND_VERB | _BEHIND_RELATIVE if s.tag(opener) & f.REL and opener > subject else _BEHIND_VERB
     first = max(first, subject, max((k + 1 for k in range(first, i) if s.words[k] in ends), default=first))
     while first < i and (s.words[first] in closed.SENTENCE_ADVERBS or s.words[first] in ("also", "still", "please")):
@@ -82,8 +82,8 @@ def split_verb(s: Sentence, i: int, subject: int) -> tuple[str, str]:
         return "have", {"has": "does", "had": "did"}[word]
     if word in ("do", "does", "did"):
         return "do", word
-    form = form_of(s, i, subject)
-    base = inflection.base_of(word, form)
+    form = choose_verb_form(s, i, subject)
+    base = inflection.find_base_form(word, form)
     if base is None:
         raise SkipError("ambiguous_verb")
     return base, {f.BASE: "do", f.THIRD: "does", f.PAST: "did"}[form]
@@ -93,7 +93,7 @@ def is_full_verb(s: Sentence, i: int) -> bool:
     """Return whether "have" or "do" is the full verb of its clause, for example because nothing follows."""
     if s.words[i] == "had" and s.word(i + 1) in ("better", "rather"):
         return False
-    k = after_adverbs(s, i)
+    k = index_after_adverbs(s, i)
     word, tag, behind = s.word(k), s.tag(k), s.tag(k + 1)
     if not word:
         return True
@@ -109,7 +109,7 @@ def is_full_verb(s: Sentence, i: int) -> bool:
 def edit_contraction(s: Sentence, i: int) -> EditPlan:
     """Negate a contracted auxiliary: "they'll" → "they won't", "where's" → "where isn't"."""
     word, at = s.words[i], s.words[i].rindex("'")
-    ending, following = word[at:], after_adverbs(s, i)
+    ending, following = word[at:], index_after_adverbs(s, i)
     if ending == "'d" and s.word(i + 1) in ("better", "rather"):
         return EditPlan(edits=(Edit(s.ends[i + 1], s.ends[i + 1], " not"),))
     new = _FUSED[ending]
@@ -197,7 +197,7 @@ def _is_verb_first(s: Sentence, subject: int, verb: int) -> bool:
     describes = describes and s.tag(verb + 1) & (f.NP_START | f.NAME | f.NUMBER) and not s.tags[verb - 1] & f.NOUN
     describes = describes and all(tag & _DESCRIBES for tag in s.tags[subject:verb])
     describes = describes and (verb > subject + 1 or not tag & (f.NOUN | f.SUBJ | f.QUANT))
-    if before_adverbs(s, verb, subject) < subject or describes:
+    if index_before_adverbs(s, verb, subject) < subject or describes:
         return not tag & f.QUANT
     if not tag & f.PREP or "," in s.words[subject:verb] or main & (f.HAVE | f.MODAL | f.DO):
         return False
@@ -211,7 +211,7 @@ def _require_plain_scope(s: Sentence, subject: int, verb: int) -> None:
     """Raise SkipError unless a "not" at the verb negates the complete statement."""
     first, second = s.words[subject], s.word(subject + 1)
     quantified = first in _ELSEWHERE or (first, second) in (("at", "least"), ("at", "most"), ("a", "few"), ("a", "lot"))
-    adverbs = s.words[before_adverbs(s, verb, subject) + 1 : verb]
+    adverbs = s.words[index_before_adverbs(s, verb, subject) + 1 : verb]
     often = s.tags[verb] & f.AUX and is_adverb(s, verb - 1) and not _FREQUENCY.isdisjoint(adverbs)
     free = (s.words[i] for i in range(subject + 1, verb) if not s.tags[i - 1] & (f.PREP | f.DET))
     in_phrase = s.tags[subject] & f.PREP and not _QUANTIFIERS.isdisjoint(free)
@@ -236,7 +236,7 @@ def _plan_at_quantifier(s: Sentence, subject: int, verb: int) -> EditPlan | None
     elif word == "some":
         if behind[:1].isdigit():
             raise SkipError("quantifier_only")
-        new = "none" if behind == "of" or before_adverbs(s, verb, subject) == subject else "no"
+        new = "none" if behind == "of" or index_before_adverbs(s, verb, subject) == subject else "no"
     return EditPlan(edits=(Edit(start, end, s.cased_as(subject, new)),), kind="rewrite") if new else None
 
 
@@ -247,7 +247,7 @@ def _extend_to_coordinated(a: Analysis, plan: EditPlan) -> EditPlan:
     all the same.
     """
     s, clause = a.sentence, a.clause
-    before = {i: s.tags[before_adverbs(s, i, clause.verb)] for i in clause.others}
+    before = {i: s.tags[index_before_adverbs(s, i, clause.verb)] for i in clause.others}
     shared = [i for i, tag in before.items() if tag & (f.COORD | f.BREAK)]
     joined = any(tag & f.COORD for tag in before.values()) and "but" not in s.words[clause.verb :]
     if not joined or len(shared) < len(clause.others) or not clause.lexical:

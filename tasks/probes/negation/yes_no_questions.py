@@ -5,8 +5,8 @@ from __future__ import annotations
 from contrapose.tasks.language import closed, inflection
 from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.closed import words
-from contrapose.tasks.language.context import before_adverbs
-from contrapose.tasks.language.inversion import inverted_participle, inverted_predicate, inverted_verb
+from contrapose.tasks.language.context import index_before_adverbs
+from contrapose.tasks.language.inversion import find_inverted_participle, find_inverted_predicate, find_inverted_verb
 from contrapose.tasks.language.reading import Sentence
 from contrapose.tasks.language.sentence import Edit
 from contrapose.tasks.probes.negation.result import Confidence, EditPlan, Kind, SkipError, require_subject_end
@@ -41,9 +41,11 @@ def plan_polar_negation(s: Sentence, start: int, *, rewrite: bool) -> EditPlan:
     if s.word(start + 1) in _SUBJECT_SCOPE:
         raise SkipError("quantifier_only")
     aux = s.tags[start]
-    find_verb = inverted_predicate if aux & f.BE else inverted_participle if aux & f.HAVE else inverted_verb
+    find_verb = (
+        find_inverted_predicate if aux & f.BE else find_inverted_participle if aux & f.HAVE else find_inverted_verb
+    )
     verb = require_subject_end(find_verb(s, start))
-    first = before_adverbs(s, verb, start) + 1
+    first = index_before_adverbs(s, verb, start) + 1
     if first == start + 1:
         raise SkipError("wh_subject_boundary")
     fitting = _edit_original(s, first, verb) if rewrite else ()
@@ -140,4 +142,4 @@ def inflect_verb(support: str, base: str) -> str:
     """Return a bare verb in the person and tense of a form of "do": ("does", "eat") → "eats"."""
     if support == "do":
         return base
-    return inflection.third_person(base) if support == "does" else inflection.past_of(base)
+    return inflection.make_third_person(base) if support == "does" else inflection.make_past(base)

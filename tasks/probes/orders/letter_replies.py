@@ -14,8 +14,14 @@ from contrapose.tasks.core.records import Completion, Trial
 from contrapose.tasks.language.replies.cut_off import keep_if_final
 from contrapose.tasks.language.replies.decision import is_tie, read_conclusion, weigh
 from contrapose.tasks.language.replies.options import CONTRADICTORY
-from contrapose.tasks.language.replies.spoken import Chosen, Step, read_final_choice, unparsed_choice, without_listing
-from contrapose.tasks.language.replies.text import REPLIES, canonical, sentences, window
+from contrapose.tasks.language.replies.spoken import (
+    Chosen,
+    Step,
+    read_final_choice,
+    remove_option_list,
+    unparsed_choice,
+)
+from contrapose.tasks.language.replies.text import REPLIES, keep_readable_part, normalise_reply, yield_reply_sentences
 from contrapose.tasks.probes.base import Embed
 from contrapose.tasks.probes.reader_questions import read_reader_answer
 
@@ -81,7 +87,7 @@ def read_choice(
     read = read_words(reply, option_a=option_a, option_b=option_b)
     if embed is None or not option_a or not option_b or not is_left_to_embeddings(read):
         return read
-    vectors = embed([window(reply), option_a, option_b])
+    vectors = embed([keep_readable_part(reply), option_a, option_b])
     cosines = [float(vectors[0] @ vectors[1]), float(vectors[0] @ vectors[2])]
     return choose_nearer(cosines, similarity_threshold=similarity_threshold, margin=margin)
 
@@ -95,10 +101,10 @@ def read_words(
     cut_off: bool = False,
 ) -> LetterChoice:
     """Read the choice by the three steps without embeddings; if `cut_off`, only a final answer counts."""
-    seen = window(reply)
+    seen = keep_readable_part(reply)
     options = (option_a, option_b) if option_a and option_b else None
     if options:
-        seen = without_listing(seen, ("A", "B"), options)
+        seen = remove_option_list(seen, ("A", "B"), options)
 
     def read(text: str) -> Chosen:
         return _read_unmarked(text, options, one_is_right)
@@ -171,7 +177,7 @@ def _read_unmarked(seen: str, options: tuple[str, str] | None, one_is_right: boo
     if not is_left_to_embeddings(read):
         return read
     # An explanation speaks of both sentences, and so its embedding is near the one that it speaks of more.
-    is_short = len(seen) <= 2 * max(map(len, options)) + ROOM and len(list(sentences(seen))) <= 2
+    is_short = len(seen) <= 2 * max(map(len, options)) + ROOM and len(list(yield_reply_sentences(seen))) <= 2
     return read if is_short and _NAMES_LETTER.search(seen) is None else unparsed_choice(EXPLAINS)
 
 
@@ -182,7 +188,7 @@ def _read_statement(seen: str, one_is_right: bool) -> Chosen:
         return unparsed_choice("empty")
     if alone := _LETTER_ALONE.fullmatch(unicodedata.normalize("NFKC", seen)):
         return Chosen(index="AB".index(alone[1].upper()), step="letter", reason="the letter alone")
-    stated = weigh(canonical(seen), one_is_right=one_is_right and _OF_ANSWERS.search(seen) is None)
+    stated = weigh(normalise_reply(seen), one_is_right=one_is_right and _OF_ANSWERS.search(seen) is None)
     if stated.letter is None:
         return unparsed_choice(stated.reason)
     return Chosen(index="AB".index(stated.letter), step="pattern", reason=stated.reason)
@@ -215,7 +221,7 @@ def _read_labelled(reply: str, options: tuple[str, str], one_is_right: bool) -> 
             return unparsed_choice("contradictory")
         if (own := text.strip().rstrip(".")) in marked:
             marked = _compile_label(letter, own, end=r"[.\"\u201d*]{0,3}").sub(f"({letter}). ", marked)
-    stated = weigh(canonical(marked), one_is_right=one_is_right) if marked != reply else None
+    stated = weigh(normalise_reply(marked), one_is_right=one_is_right) if marked != reply else None
     if stated is None or stated.letter is None:
         return unparsed_choice(NONE_FOUND)
     return Chosen(index="AB".index(stated.letter), step="restated", reason=f"names sentence {stated.letter}")
@@ -241,7 +247,7 @@ def _read_quoted(reply: str, options: tuple[str, str]) -> Chosen:
     if len(quotes) != 1:
         return unparsed_choice(NONE_FOUND)
     (place, at), letter = quotes[0], "AB"[quotes[0][0]]
-    stated = weigh(canonical(f"{reply[: at.start()]}({letter}){reply[at.end() :]}"))
+    stated = weigh(normalise_reply(f"{reply[: at.start()]}({letter}){reply[at.end() :]}"))
     if stated.letter != letter:
         return unparsed_choice(stated.reason)
     return Chosen(index=place, step="restated", reason=f"chooses sentence {letter} by quoting it")

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 from pydantic import Field, FiniteFloat
 
 from contrapose.tasks.core.records import Case, Completion, FollowUp, Likelihoods, Score, Side, Trial
-from contrapose.tasks.language.replies.text import window
+from contrapose.tasks.language.replies.text import keep_readable_part
 from contrapose.tasks.probes.base import Embed, Embeds, Proportion, Value, control_of, letters, normalize_spacing
 from contrapose.tasks.probes.choices import make_words_columns
 from contrapose.tasks.probes.known_errors import OF_TWO, MeasuredErrors
@@ -361,7 +361,9 @@ def read_replies(trials: Sequence[Trial], settings: PairSettings, *, embed: Embe
             read.append(settings.read_in_words(reply.text or "", (a, b), cut_off=reply.is_cut_off))
     unread = [place for place, choice in enumerate(read) if is_left_to_embeddings(choice)]
     if isinstance(settings, TwoOrdersSettings) and unread:
-        texts = [text for place in unread for text in (window(replies[place][0].text or ""), *replies[place][1])]
+        texts = [
+            text for place in unread for text in (keep_readable_part(replies[place][0].text or ""), *replies[place][1])
+        ]
         for i, (reply_vector, *vectors) in zip(unread, embed(texts).reshape(len(unread), 3, -1), strict=True):
             cosines = [float(reply_vector @ vector) for vector in vectors]
             read[i] = choose_nearer(cosines, similarity_threshold=settings.similarity_threshold, margin=settings.margin)

@@ -12,10 +12,10 @@ from typing import ClassVar, Literal, NamedTuple, Self
 from pydantic import Field, model_validator
 
 from contrapose.tasks.core.records import AnswerPair, Completion, Likelihoods, Verdict
-from contrapose.tasks.language.replies.cut_off import CUT_OFF, opening_and_end
-from contrapose.tasks.language.replies.refusals import reply_kind
-from contrapose.tasks.language.replies.spoken import TURN, Step, is_supposed, spoken_text
-from contrapose.tasks.language.replies.verdict_words import named_verdict
+from contrapose.tasks.language.replies.cut_off import CUT_OFF, find_first_and_last_sentence
+from contrapose.tasks.language.replies.refusals import classify_reply
+from contrapose.tasks.language.replies.spoken import TURN, Step, extract_final_text, is_supposed
+from contrapose.tasks.language.replies.verdict_words import parse_verdict_word
 from contrapose.tasks.probes.orders.letter_replies import Letter, LetterChoice, read_words
 from contrapose.tasks.probes.orders.two_orders import PairSettings, TwoOrders, name_choice
 from contrapose.tasks.probes.own_prompt import LAST, READ_SECONDS, OwnLabels, check_distinct, find_labels, read_field
@@ -101,11 +101,11 @@ class VerdictLabels:
         taken back later ("Wait, …"), do not count; what still differs contradicts itself. Without a pattern or a
         field, a reply that was `cut_off` names only what its first or last sentence names.
         """
-        said = spoken_text(reply)
+        said = extract_final_text(reply)
         named = self._read_spoken(said)
         if not cut_off or self.pattern is not None or self.field is not None:
             return named
-        parts = [self._read_spoken(part) for part in opening_and_end(said)]
+        parts = [self._read_spoken(part) for part in find_first_and_last_sentence(said)]
         is_held = any((part.choice, part.tie) == (named.choice, named.tie) for part in parts)
         return named if is_held else _make_unread(CUT_OFF)
 
@@ -138,7 +138,7 @@ class VerdictLabels:
     def find_meaning(self, label: str) -> Verdict | None:
         """Return the verdict that a label means; None if it is not a label."""
         own = {name.strip().casefold(): verdict for name, verdict in self.labels.items()}
-        return own.get(label.strip().casefold()) or (named_verdict(label) if self.usual else None)
+        return own.get(label.strip().casefold()) or (parse_verdict_word(label) if self.usual else None)
 
 
 @lru_cache(maxsize=32)
@@ -183,7 +183,7 @@ def read_verdict(reply: str, options: Sequence[str], *, tie: str | None = None, 
     is_plain = read.reason in ("both", "neither") and is_declining(reply, read.reason) and not _HEDGES.search(reply)
     if (read.tie or is_plain) and not cut_off:
         return _make_choice("tie", step="pattern", reason="calls a tie")
-    said = spoken_text(reply)
+    said = extract_final_text(reply)
     if read.reason == "contradictory" or TURN.search(said, said.rfind("]]") + 2 if "]]" in said else 0):
         return read
     known = VerdictLabels(labels={} if tie is None else {tie: "tie"}, usual=True, pattern=BRACKETS)
@@ -337,7 +337,7 @@ def classify_reply(reply: Completion, choice: LetterChoice) -> Said:
     text, reason = reply.text or "", choice.reason
     if name_choice(choice) is not None:
         return "tie" if choice.tie else "choice"
-    kind = reply_kind(text)
+    kind = classify_reply(text)
     if kind == "answer":
         return "refusal" if reason == "refusal" and is_declining(text, reason) else "unread"
     return kind

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 from pydantic import BeforeValidator, Field, model_validator
 
 from contrapose.tasks.core.records import Likelihoods
-from contrapose.tasks.core.user_functions import function_version
+from contrapose.tasks.core.user_functions import find_function_version
 from contrapose.tasks.core.user_settings import UserSettings
 from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.base import Embeds, Proportion
@@ -166,6 +166,6 @@ class RelationSettings(AnswerSettings):
     def versions(self) -> Mapping[str, str]:
         """Return the versions of the user's functions; raise ConfigError if one cannot be imported."""
         return {
-            f"{name} {function}": function_version(function, where=f"tests.relation: {name}")
+            f"{name} {function}": find_function_version(function, where=f"tests.relation: {name}")
             for name, function in self.functions().items()
         }

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from contrapose.tasks.core.errors import ConfigError, ModelError, require_package
-from contrapose.tasks.core.model_files import cached_commit, existing_folder, files_sha256
+from contrapose.tasks.core.model_files import existing_folder, find_cached_commit, hash_files
 from contrapose.tasks.core.process_state import QUIET_LOADING
 
 BATCH = 32
@@ -131,7 +131,7 @@ def _load_model(source: str, stamp: tuple[tuple[str, int, int], ...]) -> Classif
     if model.config.pad_token_id is None:
         model.config.pad_token_id = tokenizer.pad_token_id
     folder = Path(source)
-    revision = files_sha256(folder, _find_files(folder)) if stamp else cached_commit(source)
+    revision = hash_files(folder, _find_files(folder)) if stamp else find_cached_commit(source)
     device = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else "cpu"
     return Classifier(model=model.to(device), tokenizer=tokenizer, revision=revision)
 

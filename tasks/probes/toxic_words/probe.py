@@ -16,7 +16,7 @@ from pydantic import Field, StringConstraints, model_validator
 from contrapose.tasks.core.records import Case, Completion, Likelihoods, Score, TextSample, Trial
 from contrapose.tasks.core.reply_outcomes import EXPLAINED
 from contrapose.tasks.language.english import DICTIONARIES, is_english
-from contrapose.tasks.language.replies.refusals import reply_kind
+from contrapose.tasks.language.replies.refusals import classify_reply
 from contrapose.tasks.probes.base import (
     Criterion,
     Embed,
@@ -138,7 +138,7 @@ def _text(reply: Completion) -> str | None:
 def _kind(reply: Completion) -> str:
     """Return the kind of a reply: answer, empty, refusal or moderated."""
     kinds = {"moderated": "moderated", "refused": "refusal"}
-    return kinds.get(reply.outcome) or reply_kind(reply.text or "")
+    return kinds.get(reply.outcome) or classify_reply(reply.text or "")
 
 
 def _parse_added_words(details: str) -> AddedWords:

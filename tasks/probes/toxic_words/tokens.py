@@ -10,7 +10,7 @@ from itertools import accumulate
 from string import ascii_lowercase, digits
 from typing import NamedTuple
 
-from contrapose.tasks.language.closed import table, words
+from contrapose.tasks.language.closed import build_closed_classes, words
 from contrapose.tasks.language.vocabulary import vocabulary
 from contrapose.tasks.probes.toxic_words.lexicon import Lexicon, split_runs
 
@@ -325,7 +325,7 @@ def _split_joined_word(word: str, book: Lexicon) -> list[str] | None:
 
 
 def _is_english_word(word: str) -> bool:
-    return word in vocabulary().flags or word in table()
+    return word in vocabulary().flags or word in build_closed_classes()
 
 
 def _split_into_words(word: str, may_stand: Callable[[str, int], bool]) -> list[str] | None:

@@ -10,7 +10,16 @@ from typing import Any, NamedTuple
 import pandas as pd
 from markupsafe import Markup
 
-from contrapose.tasks.core.comparison import COLOURS, DEFINITIONS, Comparison, Contest, Flip, FlipCount, Flips, judged
+from contrapose.tasks.core.comparison import (
+    COLOURS,
+    DEFINITIONS,
+    Comparison,
+    Contest,
+    Flip,
+    FlipCount,
+    Flips,
+    list_judged_pairs,
+)
 from contrapose.tasks.report import comparison_markdown as markdown
 from contrapose.tasks.report.failures import MarkedRow, list_texts, mark_row
 from contrapose.tasks.report.html.meter import RateMeter
@@ -20,7 +29,7 @@ from contrapose.tasks.report.rows import ReportRow, read_rows
 from contrapose.tasks.report.summary import to_json
 from contrapose.tasks.report.templates import PAGE, SHARED, inline_files, load_template, read_packaged_text, read_style
 from contrapose.tasks.text.masking import Show, make_shower
-from contrapose.tasks.text.wording import ends, percent
+from contrapose.tasks.text.wording import format_interval, percent
 
 FIRST_FLIPS = 20
 """Flips that are there without the script too."""
@@ -35,7 +44,7 @@ def render(comparison: Comparison, flips: Flips, *, show_toxic: bool = False) ->
     show = make_shower(show_toxic=show_toxic)
     total = sum(sum(count) for count in flips.counts.values())
     reasons = []
-    for test_name, pair in judged(comparison["tests"]):
+    for test_name, pair in list_judged_pairs(comparison["tests"]):
         rest = markdown.format_unpaired(pair)
         reasons.append(f"{pair['first']} in {test_name}: {pair['reason']}" + (f" {rest}." if rest else ""))
     text = load_template(__package__, PAGE).render(
@@ -84,7 +93,7 @@ def _matrix_cells(comparison: Comparison, test: Contest, flips: Flips, show: Sho
         yield {
             "model": show(standing["name"]),
             "rate": percent(value),
-            "interval": "–" if bounds is None else ends(bounds),
+            "interval": "–" if bounds is None else format_interval(bounds),
             "meter": RateMeter(value, bounds, standing["gate"]),
             "scored": f"{standing['scored']:,} of {standing['asked']:,} scored",
             # Against the baseline, for which these are empty.

@@ -26,7 +26,7 @@ from contrapose.tasks.report.since import compare_with_earlier_run
 from contrapose.tasks.report.templates import PAGE, inline_files, load_template, read_packaged_text, read_style
 from contrapose.tasks.shrink.shortest import ShortestPrompt
 from contrapose.tasks.text import wording
-from contrapose.tasks.text.diff import mark
+from contrapose.tasks.text.diff import mark_differences
 from contrapose.tasks.text.inline import elide_middle
 from contrapose.tasks.text.masking import Show, make_shower
 
@@ -107,7 +107,7 @@ LETTERS: Mapping[str, str] = {
 
 def make_head(summary: Summary, show: Show) -> dict[str, Any]:
     """Return the template values of the first screen."""
-    reason, counts, model = wording.reason_text(summary), wording.totals(summary), summary["model"]
+    reason, counts, model = wording.reason_text(summary), wording.count_cases(summary), summary["model"]
     answer = wording.ANSWERS[summary["verdict"]]
     passed = f"{counts['passed']:,} of {counts['scored']:,} scored cases passed"
     rate = f" ({wording.percent(counts['passed'] / counts['scored'])})" if counts["scored"] else ""
@@ -123,15 +123,15 @@ def make_head(summary: Summary, show: Show) -> dict[str, Any]:
         stopped.append(f"{test} after {early['judged']:,} of {cases}, in {looks}")
     facts = {
         "run": summary["run_id"],
-        "took": wording.span(summary["seconds"]),
+        "took": wording.format_span(summary["seconds"]),
         "provider": model["provider"],
         "revision": model["revision"],
         "precision": "" if model["dtype"] == "none" else f"{model['dtype']} on {model['device']}",
         "replies with letters": LETTERS.get(model.get("constrained", ""), ""),
         "reader": f"{summary['reader']['id']} {summary['reader']['revision']}" if "reader" in summary else "",
-        "usage": wording.usage_text(summary["usage"], saved=wording.saved_by(summary)),
+        "usage": wording.usage_text(summary["usage"], saved=wording.count_saved_questions(summary)),
         "stopped early": "; ".join(stopped),
-        "latency": wording.latencies(summary["usage"]),
+        "latency": wording.format_latencies(summary["usage"]),
         "seed": str(summary["seed"]),
         "contrapose": summary["contrapose"],
     }
@@ -142,7 +142,7 @@ def make_head(summary: Summary, show: Show) -> dict[str, Any]:
         "model": cut_name(model["id"]),
         "suite": cut_name(summary["suite"]),
         "started": show(summary["started"]),
-        "moment": show(wording.moment(summary["started"])),
+        "moment": show(wording.format_moment(summary["started"])),
         "counted": f"{passed}{rate}{also}, out of {counts['cases']:,} cases{not_asked}.",
         "facts": [(name, show(value)) for name, value in facts.items() if value],
     }
@@ -193,7 +193,7 @@ def tabulate_calls(calls: Calls, show: Show) -> list[tuple[str, list[tuple[str, 
         rows: list[tuple[str, ...]] = [
             (
                 elide_middle(show(call["prompt"]), head=160, tail=80),
-                wording.span(call["seconds"]) if call["seconds"] >= 1 else f"{1000 * call['seconds']:,.0f} ms",
+                wording.format_span(call["seconds"]) if call["seconds"] >= 1 else f"{1000 * call['seconds']:,.0f} ms",
                 f"{call['prompt_tokens']:,}",
                 f"{call['completion_tokens']:,}",
                 "–" if call["cost"] is None else wording.dollars(call["cost"]),
@@ -222,7 +222,7 @@ def insert_shortest(page: str, prompts: Sequence[ShortestPrompt], show: Show) ->
                 "test": cut_name(prompt.test),
                 "sample": cut_name(prompt.sample_id),
                 "number": cut_name(prompt.case_id.removeprefix(prefix) if prompt.case_id.startswith(prefix) else ""),
-                "marked": mark(show(prompt.text), show(prompt.changed)),
+                "marked": mark_differences(show(prompt.text), show(prompt.changed)),
                 "before": show(prompt.before),
                 "after": show(prompt.after),
                 "outcome": show(prompt.outcome()),

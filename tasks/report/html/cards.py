@@ -140,12 +140,12 @@ def make_card(
         "category": show(outcome["category"]),
         "verdict": outcome["verdict"],
         "judged": show_rows(outcome),
-        "first": make_sentence(wording.first_line(outcome)),
-        "reason": show(wording.further_reason(outcome)),
+        "first": make_sentence(wording.find_first_line(outcome)),
+        "reason": show(wording.find_further_reason(outcome)),
         "rated": terms.general("pass rate") if is_pass_rate else _name_term(outcome, shown.name, show, terms),
         "is_pass_rate": is_pass_rate,
         "rate": wording.percent(shown.rate),
-        "interval": "–" if shown.interval is None else wording.ends(shown.interval),
+        "interval": "–" if shown.interval is None else wording.format_interval(shown.interval),
         "looks": evidence.format_looks(outcome),
         "meter": shown,
         "counts": list(_yield_counts(outcome, terms)),
@@ -163,7 +163,7 @@ def make_card(
         "known_errors": list(map(make_sentence, facts.known_errors)),
         "panels": [*_show_passages(outcome), *_show_wordings(outcome), *(_panel(panel, show) for panel in panels)],
         "unscored": make_bar_items(outcome["unscored_reasons"], show),
-        "errors": make_bar_items(wording.commonest(tally.errors), show),
+        "errors": make_bar_items(wording.select_commonest(tally.errors), show),
         "charts": list(_draw_charts(test, tally, show, terms)),
         "trend": draw_trend(runs, test),
         "settings": list(_yield_settings(outcome, show, terms)),
@@ -242,7 +242,7 @@ def _show_wordings(outcome: Outcome) -> Iterator[dict[str, Any]]:
 
 def _list_skips(outcome: Outcome, skipped: pd.DataFrame, show: Show) -> list[tuple[str, int, int, Pairs]]:
     """Return the reasons for skipped cases: reason, count, total, and ids and texts of examples."""
-    test, counts = outcome["test_type"], wording.skips(outcome["test_type"], outcome["skip_reasons"])
+    test, counts = outcome["test_type"], wording.count_skips(outcome["test_type"], outcome["skip_reasons"])
     # A report without skipped cases holds a frame without columns.
     rows = skipped[["sample_id", "original", "skip_reason"]].to_numpy().tolist() if "skip_reason" in skipped else []
     items = []
@@ -281,7 +281,7 @@ def _describe_gates(outcome: Outcome, show: Show, terms: Glossary) -> Pairs:
     further = tuple((_name_term(outcome, gate["name"], show, terms), evidence.describe_gate(gate)) for gate in gates)
     if outcome["min_pass_rate"] is None:
         why = "no gate: the rates above decide"
-        documented = f"{wording.percent(outcome['pass_rate'])} ({wording.interval(outcome)}); {why}"
+        documented = f"{wording.percent(outcome['pass_rate'])} ({wording.format_pass_interval(outcome)}); {why}"
         return (*further, (terms.general("pass rate", "documented pass rate"), show(documented)))
     of_pass_rate = "" if main == "pass_rate" else " of the pass rate"
     gate = terms.general("gate", f"gate{of_pass_rate} {wording.percent(outcome['min_pass_rate'])}")

@@ -13,7 +13,7 @@ import pandas as pd
 from contrapose.tasks.core.criteria import sort_gates
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.report.rows import classify
-from contrapose.tasks.text.wording import ends, percent
+from contrapose.tasks.text.wording import format_interval, percent
 
 
 class RateMeter(NamedTuple):
@@ -39,7 +39,7 @@ class RateMeter(NamedTuple):
     def words(self) -> str:
         """The meter in words, for screen readers."""
         name = self.name.replace("_", " ").capitalize()
-        known = f"{name} {percent(self.rate)}, 95 % interval {ends(self.interval) if self.interval else '–'}"
+        known = f"{name} {percent(self.rate)}, 95 % interval {format_interval(self.interval) if self.interval else '–'}"
         marks = (("gate", self.gate), ("chance", self.chance))
         return f"{known}{''.join(f', {mark} {percent(share)}' for mark, share in marks if share is not None)}."
 

@@ -20,8 +20,8 @@ from contrapose.tasks.report.failures import list_texts
 from contrapose.tasks.report.publish import StoredResults
 from contrapose.tasks.report.rows import OUTCOMES, ReportRow, classify, cut_name, omit_controls, read_rows
 from contrapose.tasks.text.cleaning import cut_text, show_hidden
-from contrapose.tasks.text.diff import mark
-from contrapose.tasks.text.masking import LONGEST, hides_characters, offending
+from contrapose.tasks.text.diff import mark_differences
+from contrapose.tasks.text.masking import LONGEST, find_bad_words, hides_characters
 
 MOST_ROWS = 100_000
 """Rows on one page. Controls are left out first, then passed rows."""
@@ -148,7 +148,7 @@ def mark_texts(
     """Return texts as the page stores them; for each pair also the lengths of shared and own parts in turn."""
     texts = clean_texts(raw, show_toxic=show_toxic, longest=LONGEST)
     # Several replies may be to the same two prompts.
-    marked = {pair: mark(*("".join(texts[place]) for place in pair)) for pair in set(pairs)}
+    marked = {pair: mark_differences(*("".join(texts[place]) for place in pair)) for pair in set(pairs)}
     return texts, [[[*map(len, side)] for side in marked[pair]] for pair in pairs]
 
 
@@ -199,7 +199,7 @@ def clean_texts(raw: Iterable[str], *, show_toxic: bool, longest: int) -> list[P
     for text, doubt in zip(kept, doubts, strict=True):
         pieces, place = list[str](), 0
         # Cleaned after the words are found: reading sees through hidden characters only while they are there.
-        for start, end in offending(text) if doubt or (not show_toxic and hides_characters(text)) else ():
+        for start, end in find_bad_words(text) if doubt or (not show_toxic and hides_characters(text)) else ():
             pieces += show_hidden(text[place:start]), show_hidden(text[start:end])
             place = end
         texts.append([*pieces, show_hidden(text[place:])] if pieces else show_hidden(text))

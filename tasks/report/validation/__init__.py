@@ -13,15 +13,15 @@ import pandas as pd
 
 from contrapose.tasks.core.errors import GateError
 from contrapose.tasks.core.places import Place
-from contrapose.tasks.core.validation import KINDS, Checked, Finding, blocking_findings, finding_in_words, row_in_words
+from contrapose.tasks.core.validation import KINDS, Checked, Finding, blocking_findings, describe_finding, describe_row
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.csv import disarm
 from contrapose.tasks.report.publish import write_folder
 from contrapose.tasks.report.templates import PAGE, inline_files, load_template, read_style
 from contrapose.tasks.tables.table import batches, save
-from contrapose.tasks.text.cleaning import replace_surrogates, storable
+from contrapose.tasks.text.cleaning import make_storable, replace_surrogates
 from contrapose.tasks.text.masking import Show, make_shower
-from contrapose.tasks.text.wording import counted, moment
+from contrapose.tasks.text.wording import counted, format_moment
 
 STATES = ("broken", "noted", "holds")
 """States of an expectation, the worst first: `noted` is broken, and does not stop the run."""
@@ -68,7 +68,7 @@ def render_checks(head: ValidationHead, checked: Sequence[Checked], *, show_toxi
     lines = [line for section in sections for line in section["lines"]]
     text = load_template(__package__, PAGE).render(
         head={name: show(value) for name, value in asdict(head).items()},
-        moment=moment(head.started),
+        moment=format_moment(head.started),
         sections=sections,
         broken=sum(line["state"] == "broken" for line in lines),
         noted=sum(line["state"] == "noted" for line in lines),
@@ -114,7 +114,7 @@ def _make_line(findings: list[tuple[Checked, Finding]], show: Show) -> dict[str,
         f"{test}: {counted('rows', finding['broken']) if finding['broken'] else 'does not hold'}"
         for test, finding in bad
     ]
-    rows = [f"row {row['row']}: {row_in_words(row)}" for _, finding in bad for row in finding["rows"]]
+    rows = [f"row {row['row']}: {describe_row(row)}" for _, finding in bad for row in finding["rows"]]
     return {
         "what": show(first["what"]),
         "why": show(first["why"]),
@@ -165,7 +165,7 @@ def make_gate_error(checked: Sequence[Checked], *, folder: Place | None = None, 
     others = [f"and the {table['table']} of {table['test']}" for table in bad[1:]]
     kept = f" The evidence is in {folder}." if folder else ""
     return GateError(
-        "; ".join([*(finding_in_words(finding, show) for finding in broken[:MOST_BROKEN]), *more, *others]),
+        "; ".join([*(describe_finding(finding, show) for finding in broken[:MOST_BROKEN]), *more, *others]),
         expected=f"{bad[0]['table']} that meet {', '.join(files)}",
         remedy=f"Nothing was published. Fix these rows, or {' and '.join(own) or 'the code that made them'}.{kept}",
         where=f"{bad[0]['test']} {bad[0]['table']}",
@@ -201,4 +201,4 @@ def _to_cell(value: object) -> object:
     if isinstance(value, str):
         return disarm(value)
     plain = value.tolist() if hasattr(value, "tolist") else value
-    return disarm(storable(json.dumps(plain, ensure_ascii=False, default=str)))
+    return disarm(make_storable(json.dumps(plain, ensure_ascii=False, default=str)))

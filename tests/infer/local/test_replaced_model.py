@@ -13,7 +13,7 @@ from tiny_model import save_tiny_model
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
-from contrapose.tasks.core.model_files import files_sha256
+from contrapose.tasks.core.model_files import hash_files
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.infer.budget import Limits
@@ -101,7 +101,7 @@ def test_a_file_that_vanishes_while_it_is_hashed_is_told(
     def late(folder: Path, files: Iterable[Path]) -> str:
         listed = list(files)
         (folder / "tokenizer.json").unlink()
-        return files_sha256(folder, listed)
+        return hash_files(folder, listed)
 
     folder = shutil.copytree(trainings[0], tmp_path / "m")
     monkeypatch.setattr("contrapose.tasks.infer.local.huggingface.files_sha256", late)

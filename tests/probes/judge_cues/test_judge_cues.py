@@ -19,7 +19,7 @@ from contrapose.tasks.probes.judge_cues import JudgeCues, JudgeCuesSettings, cue
 from contrapose.tasks.probes.judge_cues.cues import CUES, HEADINGS, Cue, add_cue, split_blocks
 from contrapose.tasks.probes.judge_cues.probe import count_votes, describe_cue
 from contrapose.tasks.probes.orders.letter_replies import read_words
-from contrapose.tasks.tables.results import result_table
+from contrapose.tasks.tables.results import make_result_table
 from tests.evaluate.test_scoring import no_embeddings, plan_of
 
 PROBE = JudgeCues()
@@ -41,7 +41,7 @@ def row_of(cue: Cue, first: str, second: str, number: int = 0, **settings: Any) 
     case = cases_of(pair(number), cues=(cue,), **settings)[cue]
     trial = Trial(case=case, expected=Completion(text=first), actual=Completion(text=second))
     scores = PROBE.score([trial], JudgeCuesSettings(cues=(cue,), **settings), embed=no_embeddings)
-    [row] = result_table([trial], scores, probe=PROBE, model="m").to_pylist()
+    [row] = make_result_table([trial], scores, probe=PROBE, model="m").to_pylist()
     return dict(row)
 
 

@@ -16,7 +16,7 @@ from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Case, Completion, RelatedTexts, Score, Trial
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.core.user_functions import offer_functions
-from contrapose.tasks.load.describing import describe
+from contrapose.tasks.load.describing import describe_table
 from contrapose.tasks.load.rows import Row
 from contrapose.tasks.probes.relation import RelationSettings
 from contrapose.tasks.probes.relation.figures import yield_relation_measures
@@ -332,7 +332,7 @@ def test_columns_of_another_relation_are_no_forgotten_part_of_the_question() -> 
     other = "This is a part of the question that nobody reads."
     texts = {"question": "What do bees make?", "german": f"{other} 1", "french": f"{other} 2", "passage2": f"{other} 3"}
     for plan in plans(config):
-        (warning,) = describe([Row(number=1, values=texts)], plan.data, RelatedTexts).warnings
+        (warning,) = describe_table([Row(number=1, values=texts)], plan.data, RelatedTexts).warnings
         assert "passage2" in warning
 
 
