@@ -15,7 +15,7 @@ from contrapose.tasks.probes.base import Column, Criterion, Proportion, Value
 from contrapose.tasks.probes.orders import two_figures
 from contrapose.tasks.probes.orders.judge_figures import JudgeFigures
 from contrapose.tasks.probes.orders.two_orders import ComparedTexts, ReadReplies, TwoOrdersSettings, name_choice
-from contrapose.tasks.probes.orders.verdicts import JudgeProbe, VerdictSettings, classify_reply
+from contrapose.tasks.probes.orders.verdicts import JudgeProbe, VerdictSettings, classify_verdict_reply
 
 
 class JudgeOrderSettings(VerdictSettings, TwoOrdersSettings):
@@ -126,7 +126,10 @@ class JudgeOrder(JudgeFigures, JudgeProbe):
 
         An empty reply is open: it may be a judge that was given too few tokens.
         """
-        if "refusal" in (classify_reply(trial.expected, read.first), classify_reply(trial.actual, read.second)):
+        if "refusal" in (
+            classify_verdict_reply(trial.expected, read.first),
+            classify_verdict_reply(trial.actual, read.second),
+        ):
             return "refused"
         first, second = name_choice(read.first), name_choice(read.second)
         if first is None or second is None:
@@ -145,8 +148,8 @@ class JudgeOrder(JudgeFigures, JudgeProbe):
         score, details, writer = super().score_case(trial, read, settings), trial.case.details, settings.writer
         own = [writer is not None and details.get(name) == writer for name in ("better_by", "worse_by")]
         columns: dict[str, Value] = {
-            "said": classify_reply(trial.expected, read.first),
-            "swapped_said": classify_reply(trial.actual, read.second),
+            "said": classify_verdict_reply(trial.expected, read.first),
+            "swapped_said": classify_verdict_reply(trial.actual, read.second),
             "right_is_own": own[0] if own[0] != own[1] else None,
         }
         if details.get("preferred") != "better":

@@ -211,7 +211,7 @@ def make_sentences(*texts: str | Iterable[str]) -> Iterator[str]:
         yield from filter(None, map(make_sentence, [text] if isinstance(text, str) else text))
 
 
-def format_interval(ends: tuple[float, float] | None) -> str:
+def bracket_interval(ends: tuple[float, float] | None) -> str:
     """Return an interval, such as ` (0.47 to 0.57)` with the space before it, or "" if it is unknown."""
     return "" if ends is None else f" ({number(round(ends[0], 3))} to {number(round(ends[1], 3))})"
 
@@ -232,7 +232,7 @@ def format_figures(outcome: Outcome) -> Iterator[tuple[str, str]]:
         estimate = outcome["estimates"].get(name)
         among = _describe_subset(outcome, name)
         basis = f", of {estimate['rows']:,} {among}" if estimate and among else ""
-        yield name, format_figure(value) + (format_interval(estimate["interval"]) if estimate else "") + basis
+        yield name, format_figure(value) + (bracket_interval(estimate["interval"]) if estimate else "") + basis
 
 
 def _effect_parts(outcome: Outcome, measured: Effect) -> tuple[str, str, str]:
@@ -240,7 +240,7 @@ def _effect_parts(outcome: Outcome, measured: Effect) -> tuple[str, str, str]:
     samples = f"{counted('samples', measured['samples'])} {_describe_subset(outcome, measured['measure'])}".rstrip()
     return (
         format_label(outcome["test_type"], measured["name"]),
-        number(measured["value"]) + format_interval(measured["interval"]),
+        number(measured["value"]) + bracket_interval(measured["interval"]),
         samples,
     )
 

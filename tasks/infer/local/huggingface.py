@@ -29,7 +29,7 @@ from contrapose.tasks.infer.local.chat_template import (
 from contrapose.tasks.infer.local.machine import choose_placement, find_batch_limit, use_all_cores
 from contrapose.tasks.infer.local.prompting import Encoder
 from contrapose.tasks.infer.local.transformer import THOUGHT_ROOM, TransformerModel
-from contrapose.tasks.language.replies.spoken import thought_marks
+from contrapose.tasks.language.replies.spoken import find_thought_marks
 
 WEIGHTS = "*.safetensors"
 ENGINES = {"cuda": "6", "cpu bfloat16": "7"}
@@ -192,7 +192,7 @@ def identify_template(spec: ModelSpec, read: Callable[[], str], tokenizer: Calla
     text, variables = read_own_template(spec) or read(), spec.args.get(VARIABLES)
     is_template_used(spec, text)
     identity = {"chat_template": hashlib.sha256(text.encode()).hexdigest()[:16]} if text else {}
-    if not variables and not any(mark["opens"] for mark in thought_marks(text)):
+    if not variables and not any(mark["opens"] for mark in find_thought_marks(text)):
         return identity
     template = ChatTemplate(tokenizer(), spec)
     if template.variables:

@@ -21,7 +21,7 @@ from contrapose.tasks.probes.judge_cues.cues import WITHOUT_WORDS, Cue, add_cue
 from contrapose.tasks.probes.known_errors import BARE, EXPLAINED, MeasuredErrors, measure_steps
 from contrapose.tasks.probes.orders.letter_replies import LetterChoice
 from contrapose.tasks.probes.orders.two_orders import ComparedTexts, ReadReplies, make_verdict_columns
-from contrapose.tasks.probes.orders.verdicts import JudgeProbe, Said, VerdictSettings, classify_reply
+from contrapose.tasks.probes.orders.verdicts import JudgeProbe, Said, VerdictSettings, classify_verdict_reply
 from contrapose.tasks.probes.panels import Panel, Picture, Sheet, get_quantity
 from contrapose.tasks.probes.values import where
 from contrapose.tasks.statistics.shares import LEVEL
@@ -283,7 +283,7 @@ def pair_with_itself(*, first: str, second: str) -> ShownPairs:
 
 def _classify(reply: Completion, choice: LetterChoice) -> Said:
     """Return the kind of a reply; equally likely letters are a tie."""
-    return "tie" if choice.reason == "tie" else classify_reply(reply, choice)
+    return "tie" if choice.reason == "tie" else classify_verdict_reply(reply, choice)
 
 
 UNKNOWN, HALF, ONE, NONE = (np.nan, np.nan), (1.0, 0.0), (1.0, 1.0), (0.0, 0.0)

@@ -329,7 +329,7 @@ class JudgeProbe(TwoOrders):
         return {} if settings.tie_label is None else {"tie": settings.tie_label}
 
 
-def classify_reply(reply: Completion, choice: LetterChoice) -> Said:
+def classify_verdict_reply(reply: Completion, choice: LetterChoice) -> Said:
     """Return the kind of a reply: choice, tie, refusal, empty or unread.
 
     Only what is plain is no choice for certain: of a long explanation without one that can be read, nothing is known.

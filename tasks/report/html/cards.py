@@ -19,7 +19,13 @@ from contrapose.tasks.probes.panels import Bars, Grid, Panel, Quantity
 from contrapose.tasks.report import evidence, wordings
 from contrapose.tasks.report.base import SKIPPED_SHOWN
 from contrapose.tasks.report.charts import draw_scores, draw_trend
-from contrapose.tasks.report.evidence import collect_facts, explain_term, format_interval, make_sentence, make_sentences
+from contrapose.tasks.report.evidence import (
+    bracket_interval,
+    collect_facts,
+    explain_term,
+    make_sentence,
+    make_sentences,
+)
 from contrapose.tasks.report.html.meter import RowTally, choose_main_rate
 from contrapose.tasks.report.passages import describe_passages, tabulate_passages
 from contrapose.tasks.report.rows import Pairs, cut_name, show_rows
@@ -203,7 +209,7 @@ def _format_quantity(quantity: Quantity | None) -> str:
     if quantity is None:
         return "–"
     sign = "+" if quantity.is_change and quantity.value > 0 else ""
-    return f"{sign}{wording.number(quantity.value)}{format_interval(quantity.interval)}"
+    return f"{sign}{wording.number(quantity.value)}{bracket_interval(quantity.interval)}"
 
 
 def _show_passages(outcome: Outcome) -> Iterator[dict[str, Any]]:
