@@ -1,4 +1,4 @@
-"""Exchange between a model and a broker: take open questions, reserve and settle usage, return answers."""
+"""Compute open questions in batches within the budget: reserve usage, compute, put answers at the broker."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ def answer_batch(batch: Batch, broker: StoreBroker) -> None:
     """
     left = broker.take(batch.questions)
     while left:
-        idle = broker.budget.idle()
+        idle = broker.budget.is_idle()
         most = [batch.most[question] for question in left[: batch.at_once]]
         count = broker.budget.reserve_first(most)
-        if not count and not (idle and broker.budget.idle()):
+        if not count and not (idle and broker.budget.is_idle()):
             # Others who share the budget may spend less than they were granted.
             if broker.stopped:
                 return None
             time.sleep(SETTLING_SECONDS)
             continue
         if not count:
-            return broker.stop(broker.budget.why(most[0]))
+            return broker.stop(broker.budget.explain(most[0]))
         held, left = left[:count], left[count:]
         start = time.perf_counter()
         completions: list[Completion] = []

@@ -1,4 +1,4 @@
-"""Mock model: a deterministic stand-in for tests and dry runs."""
+"""Provider `mock`: a model that needs no network and always gives the same answers, for tests and dry runs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ AT_ONCE = 1000
 
 
 class Mock(LocalProvider):
-    """Provider `mock`: answers are drawn from a hash of the question, so they never change."""
+    """Provider `mock`: it draws answers from a hash of the question, so that they never change."""
 
     arguments: ClassVar[Mapping[str, Argument]] = {
         "reply": Argument(type="text", description="Every reply."),
@@ -43,11 +43,11 @@ class Mock(LocalProvider):
     }
 
     def check(self, spec: ModelSpec) -> Check:
-        """Return that it is there, as always."""
+        """Return that the model is available, which is always true."""
         return Check(state="ok", observed=spec.id)
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
-        """Return its own version, and its arguments."""
+        """Return the version of the mock and its arguments."""
         refuse_unknown(spec, self.arguments)
         read_number(spec, "slip", 0, low=0, high=1)
         for name in ("reply", "slip_reply"):
@@ -63,14 +63,14 @@ class Mock(LocalProvider):
         return {"dtype": "none", "device": "none", "revision": "mock-2"} | arguments
 
     def open(self, spec: ModelSpec) -> MockModel:
-        """Return a mock model; `revision` decides which prompts slip, as retrained models err elsewhere."""
+        """Return a mock model; `revision` decides which prompts it gets wrong, like a retrained model."""
         args = spec.args
         revision, slip = str(args.get("revision", "")), read_number(spec, "slip", 0, low=0, high=1)
         return MockModel(reply=args.get("reply"), slip=slip, slip_reply=args.get("slip_reply", ""), revision=revision)
 
 
 class MockModel:
-    """Answers from a hash of the prompt."""
+    """A model that draws its answers from a hash of the prompt."""
 
     def __init__(
         self, *, reply: str | None = None, slip: float = 0.0, slip_reply: str = "", revision: str = ""
@@ -88,7 +88,7 @@ class MockModel:
         return list(map(self.completion, questions))
 
     def notes(self) -> Mapping[str, str | float]:
-        """Return nothing."""
+        """Return no notes."""
         return {}
 
     def completion(self, question: Question) -> Completion:

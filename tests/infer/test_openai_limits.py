@@ -101,9 +101,9 @@ def test_an_endpoint_that_never_answered_is_gone_after_a_while() -> None:
     sent = breaker.start_request()
     breaker.record_limit("status 429")
     clock.now += 49
-    assert breaker.verdict() is None
+    assert breaker.explain_if_gone() is None
     clock.now += 2
-    assert "answered nothing in 51 s; the last: status 429" in str(breaker.verdict())
+    assert "answered nothing in 51 s; the last: status 429" in str(breaker.explain_if_gone())
     assert sent == 100
 
 
@@ -116,7 +116,7 @@ def test_what_hung_before_an_answer_says_nothing_about_now() -> None:
     clock.now += 30
     for each in sent:
         breaker.record_failure("no complete reply", each)
-    assert breaker.verdict() is None
+    assert breaker.explain_if_gone() is None
 
 
 @pytest.mark.parametrize("trusted", [True, False])
@@ -126,9 +126,9 @@ def test_an_endpoint_must_fail_for_some_seconds(trusted: bool) -> None:
     for _ in range(25):
         breaker.record_failure("status 500", breaker.start_request())
     clock.now += 15
-    assert breaker.verdict() is None
+    assert breaker.explain_if_gone() is None
     clock.now += 6
-    assert "25 times in a row" in str(breaker.verdict())
+    assert "25 times in a row" in str(breaker.explain_if_gone())
 
 
 @pytest.mark.parametrize(("trusted", "needed"), [(False, 10), (True, 20)])
@@ -136,11 +136,11 @@ def test_what_cannot_be_read_needs_no_patience(trusted: bool, needed: int) -> No
     clock = Clock()
     breaker = Breaker(30, trusted=trusted, clock=clock)
     for number in range(needed):
-        assert breaker.verdict() is None
+        assert breaker.explain_if_gone() is None
         sent = breaker.start_request()
         clock.now += 0.01
         breaker.record_unreadable(f"reply {number}", sent)
-    assert f"{needed} replies in a row that are none; the last: reply {needed - 1}" in str(breaker.verdict())
+    assert f"{needed} replies in a row that are none; the last: reply {needed - 1}" in str(breaker.explain_if_gone())
 
 
 def test_what_is_cut_off_at_once_is_a_server_that_dies() -> None:
@@ -150,9 +150,9 @@ def test_what_is_cut_off_at_once_is_a_server_that_dies() -> None:
     clock.now += 1
     for each in sent:
         breaker.record_unreadable("cut off", each)
-    assert breaker.verdict() is None
+    assert breaker.explain_if_gone() is None
     breaker.record_unreadable("cut off", breaker.start_request())
-    assert breaker.verdict() is not None
+    assert breaker.explain_if_gone() is not None
 
 
 def test_an_answer_makes_up_for_all_that_could_not_be_read() -> None:
@@ -160,7 +160,7 @@ def test_an_answer_makes_up_for_all_that_could_not_be_read() -> None:
     for _ in range(3):
         for _ in range(9):
             breaker.record_unreadable("HTML", breaker.start_request())
-        assert breaker.verdict() is None
+        assert breaker.explain_if_gone() is None
         breaker.record_answer()
 
 
@@ -175,7 +175,7 @@ def test_independent_faults_never_count_as_the_end(share: float) -> None:
             breaker.record_failure("status 500", sent)
         else:
             breaker.record_answer()
-        assert breaker.verdict() is None
+        assert breaker.explain_if_gone() is None
 
 
 @pytest.mark.parametrize(

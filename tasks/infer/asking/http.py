@@ -1,4 +1,4 @@
-"""HTTP through aiohttp: the complete reply within limits of time and size, or an error."""
+"""HTTP client over aiohttp: returns the complete reply within limits of time and size, or raises an error."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NEVER = aiohttp.ClientTimeout(total=None, sock_connect=None)
 
 
 def find_proxy(address: str) -> str | None:
-    """Return the proxy that the environment names for an address; None where it names none."""
+    """Return the proxy that the environment names for an address, or None if it names none."""
     url = urlsplit(address)
     if url.hostname is None or proxy_bypass(url.hostname):
         return None
@@ -33,11 +33,11 @@ def find_proxy(address: str) -> str | None:
 
 
 class ReplyTooLargeError(ValueError):
-    """A reply is longer than any that was asked for."""
+    """Raised if a reply is longer than the size limit."""
 
 
 class Received(NamedTuple):
-    """A complete reply."""
+    """A complete HTTP reply."""
 
     status: int
     headers: Sequence[tuple[bytes, bytes]]
@@ -45,7 +45,7 @@ class Received(NamedTuple):
 
 
 async def read_limited(stream: asyncio.StreamReader | aiohttp.StreamReader) -> bytes:
-    """Return all that a stream has."""
+    """Return all bytes of a stream, or raise ReplyTooLargeError."""
     parts, size = [], 0
     while part := await (stream.readany() if isinstance(stream, aiohttp.StreamReader) else stream.read(1 << 16)):
         parts.append(part)
@@ -56,7 +56,7 @@ async def read_limited(stream: asyncio.StreamReader | aiohttp.StreamReader) -> b
 
 
 class HttpClient:
-    """One aiohttp session, whose errors pass through unchanged.
+    """One aiohttp session; its errors are raised unchanged.
 
     Whatever a server does, a request ends: its time and the size of its reply are bounded here, and nowhere else.
     """
