@@ -98,9 +98,9 @@ class TryOutcome(NamedTuple):
     """Form and settings that were found out about an endpoint."""
 
     form: Form | None
-    """Form in which it holds replies to labels; None if it is not known."""
+    """Form in which the endpoint restricts replies to labels; None if it is unknown."""
     changes: Changes | None
-    """All settings that it makes necessary; None if they are not known: the run was stopped, or nothing answered."""
+    """All settings that must change; None if unknown, because the run was stopped or nothing answered."""
 
 
 @runtime_checkable
@@ -115,10 +115,10 @@ class TriesOut(Protocol):
         Every reply is put: under the question in the form that was found, or under the plain question.
 
         Args:
-            questions: distinct ones of one kind; with labels in the first of the forms where there are several.
+            questions: distinct ones of one kind; if there are several forms, with labels in the first one.
             forms: to be tried in order; the last is `plain`, unless there is one alone.
-            broker: where questions are taken and answers go; it is adapted to what is found.
-            changes: those that are known to be necessary; None if all of them are known, and at work.
+            broker: gives questions and takes answers; it is set to what is found.
+            changes: settings that must change, as far as known; None if all are known and in use.
 
         Raises:
             ModelError: it refuses what no setting makes up for.
@@ -161,7 +161,7 @@ class ReturnsPassages(Protocol):
 
 
 NO_PASSAGES = "Of some replies the passages are not known"
-"""Beginning of the warning, before the reason, whether a reply came now or from the store."""
+"""Beginning of the warning, before the reason, for new and stored replies."""
 
 
 def refuse_frame(spec: ModelSpec, why: str) -> None:
@@ -193,7 +193,7 @@ PACE: Mapping[str, Argument] = {
     "requests_per_minute": Argument(type="number", description="The account's limit.", role="pace"),
     "tokens_per_minute": Argument(type="number", description="The account's limit.", role="pace"),
 }
-"""What `read_pace` reads."""
+"""Arguments that `read_pace` reads."""
 
 
 def read_pace(spec: ModelSpec, *, concurrency: int, timeout: float) -> dict[str, Any]:

@@ -33,8 +33,8 @@ class StoreBroker:
     Args:
         run: id of the run, which must have been begun.
         again: take only answers that this run asked for itself.
-        ask_again: outcomes of answers that are asked for again, but by a run that has done so itself.
-        stopped: why nothing is to be asked, where an earlier part of the run was stopped.
+        ask_again: outcomes of stored answers to ask for again, unless this run already did.
+        stopped: reason not to ask anything, if an earlier part of the run was stopped.
         reads: whether the model is the run's reader, whose spending is counted separately.
     """
 
@@ -63,7 +63,7 @@ class StoreBroker:
         self._table = Store().answers
         self.claims = Store().claims(again=again)
         self.reads = reads
-        self._writer = Writer(self._table, self.claims)
+        self._writer = AnswerWriter(self._table, self.claims)
 
     def __enter__(self) -> Self:
         return self
@@ -177,14 +177,14 @@ GATHER_SECONDS = 0.05
 ENOUGH = 1000
 """Answers that come together and wait for no others."""
 MOST = 10_000
-"""Answers after which a transaction is closed; as many come together only where a model answers faster than these."""
+"""Most answers in one transaction; only a model that answers faster than the store brings so many."""
 
 
-class Writer:
+class AnswerWriter:
     """A thread that writes answers to the store as they come, and renews claims.
 
-    A crash can lose the answers of the last moment: `GATHER_SECONDS` and one transaction. While the store is away they
-    stay in memory, however many they are; where it does not come back, the next run finds their receipts.
+    A crash can lose the last answers: those of `GATHER_SECONDS` and one transaction. While the store is away, answers
+    stay in memory; if it does not come back, the next run finds their receipts.
     """
 
     def __init__(self, answers: AnswerTable, claims: Claims) -> None:
@@ -196,7 +196,7 @@ class Writer:
         self._queue: SimpleQueue[AnswerBatch | Event | None] = SimpleQueue()
         self._closing = Event()
         self._hurry = Event()
-        """Set while somebody waits for what was put: nothing else is gathered first."""
+        """Set while a caller waits for its answers to be written: then nothing more is gathered first."""
         self._thread = Thread(target=self._work, name="contrapose-store", daemon=True)
         self._thread.start()
 

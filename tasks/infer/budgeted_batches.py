@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from contrapose.tasks.infer.broker import StoreBroker
 
 SETTLING_SECONDS = 0.05
-"""Between two looks at a budget that others may give back to."""
+"""Seconds between two checks of a budget to which others may give back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +22,7 @@ class Batch:
     """Questions that are computed together."""
 
     questions: tuple[Question, ...]
-    """All of them, answered or not."""
+    """All questions of the batch, answered or not."""
     most: Mapping[Question, Usage]
     """Greatest usage of each."""
     compute: Callable[[Sequence[Question]], list[Completion]]
@@ -34,7 +34,7 @@ class Batch:
 def answer_batch(batch: Batch, broker: StoreBroker) -> None:
     """Compute the open questions of a batch, as many at a time as the budget has room for.
 
-    Reservations are settled however the computing ends: at the usage of an answer, or at nothing where there is none.
+    Reservations are always settled, also after an error: to the usage of an answer, or to zero without one.
     """
     left = broker.take(batch.questions)
     while left:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from contrapose.tasks.tables.table import Table, batches, read_arrow
 
 MOST_CHUNKS = 200
-"""Chunks of one test, so that Prefect keeps pace: its server takes in about 50 task runs a second."""
+"""Most chunks of one test, because Prefect's server accepts only about 50 task runs a second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,8 +103,8 @@ class ClusterRows(NamedTuple):
 def list_looks(cases: Table, *, size: int | None) -> list[Look]:
     """Return a look after each portion of at least `size` cases, and after the last; none if no case is judged.
 
-    Cases that are not independent of each other stay together: a portion ends where a cluster does. The places of
-    looks depend on no reply.
+    Cases that depend on each other stay together, because a portion ends at the end of a cluster. The places of
+    looks do not depend on replies.
     """
 
     def rows() -> Iterator[tuple[tuple[str, bool], bool]]:

@@ -10,7 +10,7 @@ from email.utils import formatdate
 
 import pytest
 
-from contrapose.tasks.infer.asking.endpoint import Breaker, Bucket, Limiter
+from contrapose.tasks.infer.asking.endpoint import Breaker, Bucket, ConcurrencyLimiter
 from contrapose.tasks.infer.asking.outcomes import draw_retry_delay, read_retry_after
 
 
@@ -38,7 +38,7 @@ def test_a_bucket_is_corrected_by_what_was_used() -> None:
 
 
 def test_concurrency_halves_once_a_round_trip_and_comes_back() -> None:
-    limiter = Limiter(16)
+    limiter = ConcurrencyLimiter(16)
     sent = time.monotonic()
     for _ in range(10):
         limiter.record_overload(sent)
@@ -50,7 +50,7 @@ def test_concurrency_halves_once_a_round_trip_and_comes_back() -> None:
 
 @pytest.mark.parametrize(("late", "limit"), [(5, 16.0), (60, 8.0)])
 def test_time_outs_halve_concurrency_when_they_are_many(late: int, limit: float) -> None:
-    limiter = Limiter(16)
+    limiter = ConcurrencyLimiter(16)
     sent = time.monotonic()
     for _ in range(100):
         limiter.record_answer()
@@ -60,7 +60,7 @@ def test_time_outs_halve_concurrency_when_they_are_many(late: int, limit: float)
 
 
 def test_the_event_loops_of_several_threads_share_a_limit() -> None:
-    limiter, seen, live = Limiter(2), [], []
+    limiter, seen, live = ConcurrencyLimiter(2), [], []
 
     async def work() -> None:
         async with limiter:
@@ -83,7 +83,7 @@ def test_the_event_loops_of_several_threads_share_a_limit() -> None:
 
 def test_a_waiter_that_is_cancelled_keeps_no_place() -> None:
     async def scene() -> None:
-        limiter = Limiter(1)
+        limiter = ConcurrencyLimiter(1)
         async with limiter:
             waiter = asyncio.create_task(limiter.__aenter__())
             await asyncio.sleep(0)

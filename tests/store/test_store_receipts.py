@@ -19,7 +19,7 @@ from store.test_answers import keyed, save
 
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.records import Usage
-from contrapose.tasks.infer.broker import Writer
+from contrapose.tasks.infer.broker import AnswerWriter
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.answers import AnswerTable, batch_of
 from contrapose.tasks.store.base import patient
@@ -181,7 +181,7 @@ def test_a_full_disk_uses_the_reserve_and_stops(
         return write(handle, data)
 
     monkeypatch.setattr("os.write", full)
-    its = Writer(table, Store().claims())
+    its = AnswerWriter(table, Store().claims())
     its.put(batch_of(MANY[:600], run=run, model="m", spent=Usage(calls=600), failures=0, again=False))
     with pytest.raises(ContraposeError, match="disk of the response store is full") as told:
         its.close()
@@ -209,7 +209,7 @@ def test_what_a_server_does_not_take_waits_in_receipts(
 
     keep = AnswerTable._keep
     monkeypatch.setattr(AnswerTable, "_keep", patient(away))
-    its = Writer(table, Store().claims())
+    its = AnswerWriter(table, Store().claims())
     its.put(batch_of(MANY[:6], run=run, model="m", spent=Usage(calls=6), failures=0, again=False))
     with pytest.raises(ContraposeError, match="6 questions could not be kept"):
         its.close()

@@ -22,7 +22,7 @@ EVERY = "*"
 MOST_STEPS = 20
 LONGEST_PATH = 200
 NO_STEP = re.compile(r"\A\Z|\A\s|\s\Z|\A\$\Z|[\[\]*]")
-"""What is no name: nothing, blanks around it, or a sign of the notations of other tools."""
+"""Matches a step that is not a name: empty, with blanks around it, or with signs of other path notations."""
 PASSAGE_PATH = (
     f"names and places parted by points, with {EVERY} for every item of a list, such as documents.{EVERY}.text, and "
     "not the place of the reply"
@@ -34,7 +34,7 @@ class ReplyPassages:
     """The passages that an application retrieved for one reply."""
 
     kept: tuple[str, ...] | None = None
-    """In their order, so many and so long as are kept; None if it is not known what was retrieved."""
+    """The passages in order, cut to what is kept; None if it is unknown what was retrieved."""
     remarks: Mapping[str, str] = field(default_factory=dict)
     """Warnings about them, by kind."""
 
@@ -54,7 +54,7 @@ def parse_path(path: object) -> tuple[str, ...]:
 def fill_body(value: Any, prompt: str) -> Any:
     """Return a request body with the prompt filled in; a prompt cannot change the structure of the body.
 
-    A conversation is a transcript where the body wants the prompt as text.
+    A conversation becomes a transcript if the body wants the prompt as text.
     """
     if value in (MESSAGES, TOOLS):
         chat = chat_of(prompt) or Chat(messages=(Message(role="user", content=prompt),))

@@ -68,7 +68,7 @@ class AppSettings(AskingPace):
     command: tuple[str, ...] = ()
     """Words of a command; empty for the other kinds."""
     method: str
-    """Of requests over HTTP."""
+    """Method of requests over HTTP."""
     body: Mapping[str, Any]
     """JSON that is sent over HTTP."""
     reply: str
@@ -86,7 +86,7 @@ class AppSettings(AskingPace):
 
 
 class HttpTransport(Transport):
-    """Requests to one address."""
+    """Makes HTTP requests to one address."""
 
     def __init__(self, settings: AppSettings) -> None:
         self.settings = settings
@@ -143,17 +143,17 @@ class HttpTransport(Transport):
 
 
 class WorkerEndedError(Exception):
-    """The process of a callable has ended."""
+    """Raised if the process of a callable has ended."""
 
 
 @dataclass(slots=True, kw_only=True)
-class Worker:
+class CallableWorker:
     """A process that runs a callable and answers one prompt at a time."""
 
     process: asyncio.subprocess.Process
 
     @classmethod
-    async def start(cls, callable_name: str) -> Worker:
+    async def start(cls, callable_name: str) -> CallableWorker:
         """Start a process, and wait until it has found the callable."""
         words = (sys.executable, "-P", str(WORKER), callable_name)
         worker = cls(process=await start_process(*words, stderr=asyncio.subprocess.DEVNULL))
@@ -200,7 +200,7 @@ class Worker:
 
 async def try_callable(name: str) -> None:
     """Raise an error for a callable that is not there, before any prompt is sent."""
-    worker = await Worker.start(name)
+    worker = await CallableWorker.start(name)
     await end_group(worker.process)
 
 
@@ -209,7 +209,7 @@ class CallableTransport(Transport):
 
     def __init__(self, settings: AppSettings) -> None:
         self.settings = settings
-        self.idle: list[Worker] = []
+        self.idle: list[CallableWorker] = []
 
     async def close(self) -> None:
         """End the processes."""
@@ -219,7 +219,7 @@ class CallableTransport(Transport):
     async def request(self, question: Question, *, timeout: float) -> Reply | Failure:
         """Let one process answer a prompt, and return its failure, if any, instead of raising it."""
         try:
-            worker = self.idle.pop() if self.idle else await Worker.start(self.settings.address)
+            worker = self.idle.pop() if self.idle else await CallableWorker.start(self.settings.address)
         except (ModelError, OSError) as error:
             return Failure(kind="start", message=str(error), then="stop")
         start, keep = time.monotonic(), False

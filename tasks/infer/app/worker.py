@@ -20,11 +20,11 @@ from itertools import islice
 from typing import Any
 
 LOOK_SECONDS = 1.0
-"""Between two looks whether the process that asks is still there."""
+"""Seconds between two checks whether the parent process still runs."""
 LARGEST = 4 << 20
 """Characters of a reply."""
 LONGEST = 2000
-"""Characters of an error that are told."""
+"""Characters of an error that are reported."""
 MOST_PASSAGES = 100
 """Passages of a reply that are kept."""
 LONGEST_PASSAGE = 4000
@@ -80,7 +80,7 @@ def format_callable_error(error: BaseException) -> str:
 def make_reply_message(returned: object) -> dict[str, Any]:
     """Return the message for a reply: a text, or a mapping with `reply`, the `calls` of tools and `context`.
 
-    Passages are bounded here, since a message is; where there are none, `no_context` says why.
+    Passages are cut here, because a message has a limit; if there are none, `no_context` says why.
     """
     parts = returned if isinstance(returned, Mapping) and returned.keys() & {"reply", "calls"} else {}
     reply = parts.get("reply", "" if parts else returned)

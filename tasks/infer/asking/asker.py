@@ -42,7 +42,7 @@ class Tries:
     """Counts of the requests that were made for one question."""
 
     spent: Usage = field(default_factory=Usage)
-    """Their usage."""
+    """Usage of the requests."""
     failures: int = 0
     """Number that failed, limits not counted."""
     limited: int = 0

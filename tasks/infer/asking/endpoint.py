@@ -12,7 +12,7 @@ from threading import Lock
 from contrapose.tasks.store import Store
 
 TRUST_SECONDS = 120.0
-"""How long an answer proves that there is an endpoint: longer than a rate limit per minute can silence it."""
+"""How long an answer proves that the endpoint is there: longer than a limit per minute can block it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +20,7 @@ class AskingPace:
     """Address, timeouts and rate limits of an endpoint."""
 
     address: str
-    """Limits per minute are kept for it."""
+    """The address that the limits per minute are for."""
     concurrency: int
     """The most requests under way at a time."""
     timeout: float
@@ -32,7 +32,7 @@ class AskingPace:
     requests_per_minute: float | None = None
     """The limit; None is none."""
     tokens_per_minute: float | None = None
-    """The limit; None is none, and where nobody counts tokens."""
+    """The limit; None: no limit, or tokens are not counted."""
     called: str = "the endpoint"
     """Its name in messages."""
 
@@ -43,7 +43,7 @@ class Endpoint:
     def __init__(self, settings: AskingPace, *, processes: int = 1) -> None:
         self.settings = settings
         self.concurrency = max(1, settings.concurrency // processes)
-        self.limiter = Limiter(self.concurrency)
+        self.limiter = ConcurrencyLimiter(self.concurrency)
         self.requests, self.tokens = (
             Bucket(per_minute)
             if per_minute is None or processes == 1
@@ -178,11 +178,11 @@ class Breaker:
 
 
 RECENT = 200
-TELLING_SHARE = 0.25
-"""A few requests hang on a server that copes; when as many time out, it does not."""
+OVERLOAD_SHARE = 0.25
+"""Share of timeouts that means overload; a few requests hang on any server."""
 
 
-class Limiter:
+class ConcurrencyLimiter:
     """Limits the concurrency: one more after successes, half after overload (AIMD); several threads share it."""
 
     def __init__(self, ceiling: int) -> None:
@@ -238,7 +238,7 @@ class Limiter:
         with self._lock:
             self._late += 1
             self._age_counts()
-            if self._late >= TELLING_SHARE * (self._late + self._in_time):
+            if self._late >= OVERLOAD_SHARE * (self._late + self._in_time):
                 self._halve(started)
 
     def pause(self, seconds: float) -> None:

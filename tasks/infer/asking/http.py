@@ -36,7 +36,7 @@ class ReplyTooLargeError(ValueError):
     """Raised if a reply is longer than the size limit."""
 
 
-class Received(NamedTuple):
+class HttpReply(NamedTuple):
     """A complete HTTP reply."""
 
     status: int
@@ -69,7 +69,7 @@ class HttpClient:
 
     async def exchange(
         self, method: str, url: yarl.URL, headers: CIMultiDict[str], body: bytes, *, seconds: float
-    ) -> Received:
+    ) -> HttpReply:
         """Send a request, and read the complete reply."""
         if self._session is None:
             # Made by the first request, within its event loop. How many requests run at a time is decided above.
@@ -90,7 +90,7 @@ class HttpClient:
         async with asyncio.timeout(seconds), requested as reply:
             # The content is decompressed already: a reader of the headers must not try again.
             kept = [(name, value) for name, value in reply.raw_headers if name.lower() != b"content-encoding"]
-            return Received(reply.status, kept, await read_limited(reply.content))
+            return HttpReply(reply.status, kept, await read_limited(reply.content))
 
     async def close(self) -> None:
         """Close the session and its connections."""

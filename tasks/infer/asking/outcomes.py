@@ -16,11 +16,11 @@ from contrapose.tasks.core.reply_outcomes import ReplyOutcome
 
 FIRST_WAIT, LONGEST_WAIT = 0.5, 8.0
 AGAIN = (408, 409)
-"""Statuses after which the same request may be answered, as after those of the server's own errors."""
+"""Statuses after which a retry may be answered, besides those of internal server errors."""
 LEAST_SECRET = 8
 """Characters of a key that is taken for one in an answer; servers on one's own machine are sent EMPTY or none."""
 OVERLOADED = (429, 529)
-"""Statuses that say that less should be asked."""
+"""Statuses that ask for fewer requests."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ class Failure:
     status: int | None = None
     """Of the HTTP reply, if there was one that says something of how it was asked."""
     outcome: ReplyOutcome = "error"
-    """`moderated` where a filter refuses this prompt for good: that is its answer."""
+    """`moderated` if a content filter always refuses this prompt: then this is its answer."""
 
     @property
     def is_server_error(self) -> bool:

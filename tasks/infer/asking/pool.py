@@ -45,13 +45,13 @@ class Pool:
     """Asks the questions of one call with many workers, and watches them."""
 
     questions: Sequence[Question]
-    """All that may have to be asked."""
+    """All questions of the call."""
     broker: StoreBroker
-    """Where open questions come from and answers go."""
+    """Gives open questions and takes answers."""
     open_transport: Callable[[], Transport]
-    """Opens what makes the requests."""
+    """Opens the transport that makes the requests."""
     endpoint: Endpoint
-    """Shared with other calls."""
+    """The endpoint, shared with other calls."""
     _failed: Exception | None = field(default=None, init=False, repr=False)
     """Why no more questions come: the store does not say which are ours, or the broker takes no answers."""
     _queue: asyncio.Queue[Question | None] = field(init=False, repr=False)

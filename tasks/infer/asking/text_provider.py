@@ -77,7 +77,7 @@ class TextProvider:
 
 
 class GenerateTransport(Transport):
-    """Calls of `generate`."""
+    """Calls `generate` of a provider for each prompt."""
 
     def __init__(self, provider: TextProvider, spec: ModelSpec) -> None:
         self.provider, self.spec = provider, spec

@@ -13,7 +13,7 @@ from typing import Any
 from weakref import WeakSet
 
 SCORES = 1 << 19
-"""Scores that exist at a time: two megabytes, which stay near the processor."""
+"""Most scores at a time: two megabytes, which stay in the CPU's cache."""
 MULTIPLE = 16
 """Queries of a block, and keys that it meets, are a multiple of this: some other sizes take a third longer."""
 

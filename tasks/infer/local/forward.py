@@ -221,7 +221,7 @@ SAMPLE = 4
 """Queries of the first batch that are computed again, alone; of each later one, on an accelerator, a single one is."""
 
 LEAST_COMMON = 8
-"""Tokens from which a prefix that all queries share is kept apart."""
+"""Least tokens of a prefix that is computed once, because all queries share it."""
 
 BOUNDS = {"float32": 0.01}
 COARSE_BOUND = 0.5

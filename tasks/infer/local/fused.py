@@ -112,7 +112,7 @@ def _make_norms(module: Any, norm: Callable[[Any, float], Layer]) -> list[tuple[
 
 
 TILE = 1 << 18
-"""Numbers that a norm changes at a time: a megabyte in float32, which stays near the processor."""
+"""Numbers that a norm changes at a time: a megabyte in float32, which stays in the CPU's cache."""
 
 
 def _make_tiled_norm(factors: Any, epsilon: float) -> Layer:

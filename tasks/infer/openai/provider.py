@@ -117,7 +117,7 @@ class OpenAI:
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
         """Return endpoint and model name; the model behind them can change unnoticed, and the report says so.
 
-        `model_args.revision` is not sent: it keeps the answers of one version separate, as a digest does where
+        `model_args.revision` is not sent: it keeps the answers of one version separate, as a digest does if
         the server has one.
         """
         settings, version = read_settings(spec), str(spec.args.get("revision") or "")

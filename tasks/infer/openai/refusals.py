@@ -94,7 +94,7 @@ class ParameterRefusal(Failure):
     said: str
     """The refusal, for people."""
     change: Change | None
-    """The setting by which requests do without it; None if there is none."""
+    """The setting that leaves the parameter out; None if there is none."""
     remedy: str
     """What the user can set, in words."""
 

@@ -47,7 +47,7 @@ class Vendor:
     key_header: str = BEARER
     """Header of the key. In `Authorization` the word Bearer stands before it."""
     list_headers: Mapping[str, str] = field(default_factory=dict)
-    """Headers with which models are listed, where the API for that has others; `{key}` is replaced."""
+    """Headers for the list of models, if that API needs others; `{key}` is replaced."""
     lists_models: bool = True
     """Whether the names of models that can be asked are listed."""
     digests: str = ""
