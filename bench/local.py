@@ -210,7 +210,7 @@ def plain(asked: Sequence[Question], model: TransformerModel, *, size: int) -> t
     watch = Watch(model)
     encoded = [encoder.prompt(each.prompt) for each in asked]
     order = sorted(range(len(asked)), key=lambda number: len(encoded[number]))
-    labels = [encoder.label(label)[0] for label in asked[0].labels]
+    labels = [encoder.encode_label(label)[0] for label in asked[0].labels]
     for first in range(0, len(order), size):
         rows = [encoded[number] for number in order[first : first + size]]
         width = max(map(len, rows))
@@ -230,7 +230,7 @@ def reference(asked: Sequence[Question], given: argparse.Namespace) -> Scores:
     model = opened(given.model, given.device, "float32")
     found: Scores = []
     for question in asked:
-        labels = [model.encoder.label(label)[0] for label in question.labels]
+        labels = [model.encoder.encode_label(label)[0] for label in question.labels]
         with torch.inference_mode():
             ids = torch.tensor([model.encoder.prompt(question.prompt)], device=model.model.device)
             logits = model.model(ids, logits_to_keep=1).logits

@@ -97,14 +97,14 @@ def open_questions(config: RunConfig, portions: Iterable[Sequence[Case]]) -> Ope
     spec = _take_offline(spec)
     provider = find("providers", spec.known_provider)()
     changes = find_known_changes(provider, spec)
-    keys, forms = Keys(spec, provider.identity(spec)).changed(changes), list_forms(provider, spec)
-    form, form_key = find_known_form(forms, keys), keys.of_forms(forms) if len(forms) > 1 else ""
+    keys, forms = Keys(spec, provider.identity(spec)).apply_changes(changes), list_forms(provider, spec)
+    form, form_key = find_known_form(forms, keys), keys.hash_forms(forms) if len(forms) > 1 else ""
     rows, under_way, known = dict[str, PromptRow](), dict[str, str](), set[str]()
     for portion in portions:
         new = dict[str, PromptRow]()
         cases = convert_if_no_likelihoods([case for case in portion if case.skip_reason is None], provider, keys.spec)
         for question, of_letters in _questions_of(cases, form):
-            key = keys.of(question)
+            key = keys.make_key(question)
             if key not in rows and key not in known and key not in under_way:
                 noted = form_key if of_letters else ""
                 new[key] = PromptRow(key=key, question=to_json(question), model=spec.id, form_key=noted, run="")
@@ -171,14 +171,14 @@ def prepare(questions: OpenQuestions, config: RunConfig, *, run: str | None = No
         budget.price = budget.price.model_copy(update=cheaper)
     rows, notices = dict[str, PromptRow](), list[str]()
     for key, row in questions.rows.items():
-        most = bodies.most(from_json(row.question))
+        most = bodies.estimate_usage(from_json(row.question))
         if not budget.reserve(most):
-            notices = [f"{budget.why(most)}: {counted('prompts', len(questions.rows) - len(rows))} left for later"]
+            notices = [f"{budget.explain(most)}: {counted('prompts', len(questions.rows) - len(rows))} left for later"]
             break
         rows[key] = row
     if rows:
         whole = replace(budget, spent=budget.reserved, reserved=Usage())
-        notices.append(f"at most {whole.in_words()}")
+        notices.append(f"at most {whole.describe_spending()}")
     note_questions(replace(questions, rows=rows), config, run=run)
     batches = []
     spec = apply_changes(config.model_spec(), questions.changes).model_dump_json()
@@ -242,7 +242,7 @@ class Collected(NamedTuple):
             yield "no results; its prompts may be submitted again"
         else:
             yield from self.counts.reasons
-            yield from self.counts.in_words()
+            yield from self.counts.yield_lines()
 
 
 def collect(row: SubmittedBatch) -> Collected | None:
@@ -252,12 +252,12 @@ def collect(row: SubmittedBatch) -> Collected | None:
     """
     prompts = Store().prompts
     with BatchEndpoint(ModelSpec.model_validate_json(row.spec)) as endpoint:
-        batch = endpoint.look(row.remote)
+        batch = endpoint.read_state(row.remote)
         if batch.status not in ENDED:
             prompts.mark(row.id, {"state": batch.status})
             return None
         has_results = batch.output_file_id or batch.error_file_id
-        counts = take_results(endpoint.results(batch)) if has_results else None
+        counts = take_results(endpoint.yield_results(batch)) if has_results else None
     prompts.release(row.id)
     errors = (batch.errors.data if batch.errors else None) or []
     problems = tuple(error.message or str(error.code) for error in errors[:5])
@@ -288,7 +288,7 @@ def describe_batch(row: SubmittedBatch) -> str:
     if row.state == PREPARED:
         return f"{row.id}: {counted('prompts', row.questions)} prepared, not submitted: `contrapose batch collect`"
     with BatchEndpoint(ModelSpec.model_validate_json(row.spec)) as endpoint:
-        batch = endpoint.look(row.remote)
+        batch = endpoint.read_state(row.remote)
     counts = batch.request_counts
     done = f", {counts.completed:,} of {counts.total:,} answered, {counts.failed:,} failed" if counts else ""
     return f"{row.remote}: {batch.status}{done}"

@@ -97,7 +97,7 @@ def _collect(arguments: argparse.Namespace) -> int:
                 code = INCOMPLETE
             elif isinstance(batch, batching.Collected):
                 print_lines(f"{batch.row.remote}: {line}" for line in batch.in_words())
-                code = code if batch.counts and batch.counts.whole else INCOMPLETE
+                code = code if batch.counts and batch.counts.is_complete else INCOMPLETE
         left = collected.count(None)
         if not left:
             return code
@@ -159,8 +159,8 @@ def _take_answers(arguments: argparse.Namespace) -> int:
     counts = take_results(lines(), any_model=arguments.any_model)
     for reason in counts.reasons:
         say(reason)
-    print_lines(counts.in_words())
-    return 0 if counts.whole else INCOMPLETE
+    print_lines(counts.yield_lines())
+    return 0 if counts.is_complete else INCOMPLETE
 
 
 def _add_options(command: argparse.ArgumentParser) -> None:

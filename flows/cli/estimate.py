@@ -154,7 +154,7 @@ def _read_store(config: RunConfig) -> Known:
     spec = config.model_spec()
     try:
         provider = find("providers", spec.known_provider)()
-        keys = Keys(spec, provider.identity(spec)).changed(find_known_changes(provider, spec))
+        keys = Keys(spec, provider.identity(spec)).apply_changes(find_known_changes(provider, spec))
         form = find_known_form(list_forms(provider, spec), keys)
     except ModelError as error:
         return Known(unreachable=str(error))
@@ -163,7 +163,7 @@ def _read_store(config: RunConfig) -> Known:
     table = Store().answers
 
     def look_up(questions: Sequence[Question]) -> Answers:
-        named = {} if config.refresh else {keys.of(question): question for question in questions}
+        named = {} if config.refresh else {keys.make_key(question): question for question in questions}
         answers = table.find(list(named))
         return {named[key]: answer for key, answer in answers.items() if answer.outcome not in config.ask_again}
 

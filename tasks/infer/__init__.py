@@ -1,1 +1,1 @@
-"""Stage: infer. Cases in, trials out."""
+"""The stage infer: it asks the model the prompts of cases, and returns trials."""

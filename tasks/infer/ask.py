@@ -1,4 +1,4 @@
-"""Ask a model the open questions of cases, each once, and return trials."""
+"""Ask a model the questions of cases, each distinct one once, and return trials."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from contrapose.tasks.infer.meter import current_meter
 from contrapose.tasks.tables.columnar import garbage_collection_paused
 
 POLL_SECONDS = 0.2
-"""How often to look for answers that another run is asking for."""
+"""How often to check for answers that another run is asking for."""
 IDLE_ROUNDS = 20
 """Rounds without an answer after which a model is broken: others may have taken what it was about to ask."""
 
 
 def ask(cases: Sequence[Case], broker: StoreBroker, *, model: Callable[[], Model], form: Form = "plain") -> list[Trial]:
-    """Put both prompts of every case to a model."""
+    """Ask a model both prompts of every case, and return the trials."""
     meter = current_meter()
     # Questions that cases share count for each of them.
     further = sum((0 if case.loss_of is None else 2) + case.also_in_words + 2 * case.also_again for case in cases)
@@ -41,7 +41,7 @@ def ask(cases: Sequence[Case], broker: StoreBroker, *, model: Callable[[], Model
 def ask_about_replies(
     trials: Sequence[Trial], follow_ups: Sequence[FollowUp], broker: StoreBroker, *, model: Callable[[], Model]
 ) -> list[Trial]:
-    """Put questions about replies to a model."""
+    """Ask the reader model what replies mean, and return the trials with its answers."""
     meter = current_meter()
     end = meter.done + len(follow_ups)
     answer_all(list(dict.fromkeys(map(make_reader_question, follow_ups))), broker, model=model)
@@ -50,13 +50,13 @@ def ask_about_replies(
 
 
 def is_unasked(trial: Trial) -> bool:
-    """Return whether something in a trial was not asked because the run was stopped."""
+    """Return whether a prompt of a trial was not asked because the run was stopped."""
     errors = (trial.expected.error, trial.actual.error)
     return any(error is not None and error.startswith(UNASKED) for error in errors)
 
 
 def answer_all(questions: Sequence[Question], broker: StoreBroker, *, model: Callable[[], Model]) -> None:
-    """Have every question answered or given up, unless the broker is stopped.
+    """Ask until every question is answered or given up, or the broker is stopped.
 
     Questions that another run is asking are waited for; when that run ends without an answer, they are asked here.
     """
@@ -81,27 +81,27 @@ def answer_all(questions: Sequence[Question], broker: StoreBroker, *, model: Cal
 Answers = Mapping[Question, Completion]
 
 LETTER_SCORERS = ("choice", "reply")
-"""Those that read a letter out of a reply; all others judge what it says."""
+"""Scorers that read a letter out of a reply; all others judge what it says."""
 
 
 def list_questions(cases: Iterable[Case], *, form: Form = "plain") -> list[Question]:
-    """Return the distinct questions of cases that need no other answer first, in order, with letters in `form`."""
+    """Return the distinct questions of cases that need no earlier answer, in order; `form`: for letters."""
     return list(dict.fromkeys(question for case in cases for question in _make_question_pair(case, form)))
 
 
 def list_letter_questions(cases: Iterable[Case], *, form: Form) -> list[Question]:
-    """Return the distinct questions among them whose reply is to be a letter, in order, in that form."""
+    """Return the distinct questions of cases whose reply should be a letter, in order, in that form."""
     return list_questions([case for case in cases if is_letter_wanted(case)], form=form)
 
 
 def is_letter_wanted(case: Case) -> bool:
-    """Return whether the replies to a case are read as one of its letters, and mean nothing else."""
+    """Return whether the replies to a case are read only as one of its letters."""
     lettered = case.scorer in LETTER_SCORERS and READ_BY not in case.details
     return case.asks == "generate" and lettered and len(case.labels) > 1
 
 
 def resolve_case(case: Case, answers: Answers) -> Case:
-    """Return the case as it is judged: by its replies, where the labels have too little of the probability.
+    """Return the case as it is scored: by its replies if its labels have too little of the probability.
 
     Both prompts are judged in the same way, so one of them is enough. Where one of them has no answer, nothing changes:
     it is missing, it failed, or it was withheld.
@@ -118,7 +118,7 @@ def resolve_case(case: Case, answers: Answers) -> Case:
 
 
 def switch_to_replies(case: Case) -> Case:
-    """Return a case that was to compare likelihoods, judged by its replies."""
+    """Return a case that compares replies instead of likelihoods."""
     scorer = "reply" if case.scorer == "likelihood" else case.scorer
     return replace(case, asks="generate", scorer=scorer, also_in_words=False)
 
@@ -138,18 +138,18 @@ def compute_label_mass(chosen: Completion) -> float | None:
 
 
 def list_fallbacks(cases: Iterable[Case], answers: Answers) -> list[Question]:
-    """Return the distinct replies that are read in place of likelihoods which decide nothing."""
+    """Return the distinct questions whose replies replace likelihoods that decide nothing."""
     return list_questions(read for case in cases if (read := resolve_case(case, answers)) is not case)
 
 
 def list_losses(cases: Iterable[Case], answers: Answers) -> list[Question]:
-    """Return the distinct losses that the scorers need, of cases whose prompts were answered."""
+    """Return the distinct questions for losses that the scorers need, for cases whose prompts were answered."""
     wanted = (_make_loss_pair(resolve_case(case, answers), answers) for case in cases if case.loss_of is not None)
     return list(dict.fromkeys(question for pair in wanted for question in pair))
 
 
 def list_extras(cases: Iterable[Case], answers: Answers | None = None, *, form: Form = "plain") -> list[Question]:
-    """Return the distinct questions of cases that are also answered in words, or whose prompts are asked once more.
+    """Return the distinct extra questions of cases: a prompt also answered in words, or prompts asked once more.
 
     A prompt that was withheld is not asked in another way.
     """
@@ -165,12 +165,12 @@ def list_extras(cases: Iterable[Case], answers: Answers | None = None, *, form: 
 
 
 def make_reader_question(follow_up: FollowUp) -> Question:
-    """Return the question about a reply: the same one for the same reply to the same options."""
+    """Return the question to the reader model about a reply; equal replies to equal options give one question."""
     return Question(kind="generate", prompt=follow_up.prompt)
 
 
 def add_reader_answers(trials: Sequence[Trial], follow_ups: Iterable[FollowUp], answers: Answers) -> list[Trial]:
-    """Return the trials with the answers about their replies; a reply without an answer stays as it is."""
+    """Return the trials with the answers of the reader model; a reply without an answer stays as it is."""
     own = [follow_up for follow_up in follow_ups if not follow_up.made_up]
     said = {(follow_up.case_id, follow_up.side): text for follow_up, text in collect_answers(own, answers).items()}
 
@@ -188,13 +188,13 @@ def add_reader_answers(trials: Sequence[Trial], follow_ups: Iterable[FollowUp], 
 
 
 def collect_answers(follow_ups: Iterable[FollowUp], answers: Answers) -> dict[FollowUp, str]:
-    """Return the answer to each question about a reply; those without an answer are left out."""
+    """Return the answer of the reader model to each question; questions without an answer are left out."""
     said = ((follow_up, answers.get(make_reader_question(follow_up))) for follow_up in follow_ups)
     return {one: answer.text for one, answer in said if answer and not answer.error and answer.text is not None}
 
 
 def make_trials(cases: Sequence[Case], answers: Answers, *, missing: Completion, form: Form = "plain") -> list[Trial]:
-    """Return one trial per case, in order; a question without an answer has `missing` in its place."""
+    """Return one trial for each case, in order; `missing` replaces an answer that is not there."""
     return [_make_trial(case, answers, missing, form) for case in cases]
 
 
@@ -223,7 +223,7 @@ def _make_trial(case: Case, answers: Answers, missing: Completion, form: Form) -
 
 
 def _make_further_questions(case: Case, pair: tuple[Question, Question]) -> tuple[Question, ...]:
-    """Return the questions of a case other than its two prompts: none, one in words, or both asked once more."""
+    """Return the extra questions of a case: none, one in words, or both prompts asked once more."""
     if case.also_in_words:
         return (Question(kind="generate", prompt=case.original_prompt),)
     return tuple(replace(question, repeat=case.repeat + 1) for question in pair) if case.also_again else ()
@@ -242,7 +242,7 @@ def _make_question_pair(case: Case, form: Form = "plain") -> tuple[Question, Que
 
 
 def _make_loss_pair(case: Case, answers: Answers) -> tuple[Question, ...]:
-    """Return the losses under both prompts; none while the reply that they need is missing."""
+    """Return the questions for the losses under both prompts; none while the reply that they need is missing."""
     before, after = _make_question_pair(case)
     if case.loss_of == "prompt":
         return tuple(Question(kind="loss", prompt="", text=question.prompt) for question in (before, after))

@@ -1,4 +1,4 @@
-"""Contracts of providers: a provider opens a model; a model exchanges questions for answers with a broker.
+"""Interfaces of providers and models: a provider opens a model, and a model answers the questions of a broker.
 
 At the end are the `model_args` that several providers have, and their checks.
 """
@@ -24,13 +24,13 @@ AskedKind = Literal["choose", "generate"]
 
 
 class Model(Protocol):
-    """An opened model."""
+    """A model that is open and can be asked."""
 
     def answer(self, questions: Sequence[Question], broker: StoreBroker) -> None:
-        """Take the open ones among distinct questions from the broker, and put the answers there as they come.
+        """Take the open ones of some distinct questions from the broker, answer them, and put answers there at once.
 
-        How questions are batched depends on all of them, not on which are still open, and a batch is put whole:
-        a run that was interrupted computes the rest in the batches that it would have used.
+        The batches depend on all questions, not on which are still open, and a batch is put completely, because
+        an interrupted run must compute the rest in the same batches.
         """
 
     def notes(self) -> Mapping[str, str | float]:
@@ -38,7 +38,7 @@ class Model(Protocol):
 
 
 class LocalProvider:
-    """Facts about a provider that asks nobody outside of this machine."""
+    """Base class of providers that run on this machine only."""
 
     cases_per_task: ClassVar[int] = 5000
     local: ClassVar[bool] = True
@@ -46,16 +46,16 @@ class LocalProvider:
     concurrency: ClassVar[int] = 1
 
     def price(self, spec: ModelSpec) -> Price:
-        """Return that nothing is paid."""
+        """Return a price of zero."""
         return FREE
 
     def likelihoods(self, spec: ModelSpec) -> Likelihoods:
-        """Return "all": those of any text."""
+        """Return "all": it gives the likelihood of any text."""
         return "all"
 
 
 class Provider(Described, Protocol):
-    """A way to reach models; a line in `PROVIDERS`. Its methods raise ModelError where there is no such model."""
+    """A way to reach models; a line in `PROVIDERS`. Its methods raise ModelError if there is no such model."""
 
     cases_per_task: ClassVar[int]
     """Number of cases that one task run takes."""
@@ -64,7 +64,7 @@ class Provider(Described, Protocol):
         """Return which log-likelihoods the model gives, without reaching it."""
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
-        """Return all that could change the model's answers, without loading it: they are kept under these values.
+        """Return everything that could change the model's answers, as part of their cache keys, without loading it.
 
         At least `revision`, `dtype` and `device` are there.
         """
@@ -73,16 +73,16 @@ class Provider(Described, Protocol):
         """Load the model or connect to it.
 
         Its answers are stored under `spec.identity`, the `identity` at the beginning of the run: a provider whose model
-        can be replaced meanwhile opens that one, or refuses.
+        may be replaced during the run opens that same model, or refuses.
         """
 
 
 @runtime_checkable
 class Adapts(Protocol):
-    """A provider whose endpoints may refuse a parameter of a request, or hold a reply to one of some labels."""
+    """A provider whose endpoints may refuse parameters, or can restrict a reply to given labels."""
 
     def forms(self, spec: ModelSpec) -> Sequence[Form]:
-        """Return the forms in the order in which they are to be tried; a single one is certain, and is not tried."""
+        """Return the forms in the order in which to try them; a single one is certain, and is not tried."""
 
     def parameters(self, spec: ModelSpec, kind: AskedKind) -> Mapping[str, Any]:
         """Return the fields of a request other than the prompt, by kind, and its address; no key is needed."""
@@ -91,16 +91,16 @@ class Adapts(Protocol):
         """Return the changed settings that concern questions of a kind."""
 
     def remarks(self, changes: Changes) -> Mapping[str, str]:
-        """Return warnings about replies that were asked for with these settings, by kind."""
+        """Return warnings about replies that were requested with these settings, by kind."""
 
 
 class TryOutcome(NamedTuple):
-    """Facts that were found out about an endpoint."""
+    """Form and settings that were found out about an endpoint."""
 
     form: Form | None
-    """Form in which it holds replies to labels; None where it is not known."""
+    """Form in which the endpoint restricts replies to labels; None if it is unknown."""
     changes: Changes | None
-    """All settings that it makes necessary; None where they are not known: the run was stopped, or nothing answered."""
+    """All settings that must change; None if unknown, because the run was stopped or nothing answered."""
 
 
 @runtime_checkable
@@ -110,15 +110,15 @@ class TriesOut(Protocol):
     def try_out(
         self, questions: Sequence[Question], forms: Sequence[Form], broker: StoreBroker, *, changes: Changes | None
     ) -> TryOutcome:
-        """Find out how the endpoint must be asked, by asking some of the questions, one after the other.
+        """Find out how the endpoint must be asked: ask some of the questions, one after the other.
 
         Every reply is put: under the question in the form that was found, or under the plain question.
 
         Args:
-            questions: distinct ones of one kind; with labels in the first of the forms where there are several.
+            questions: distinct ones of one kind; if there are several forms, with labels in the first one.
             forms: to be tried in order; the last is `plain`, unless there is one alone.
-            broker: where questions are taken and answers go; it is adapted to what is found.
-            changes: those that are known to be necessary; None where all of them are known, and at work.
+            broker: gives questions and takes answers; it is set to what is found.
+            changes: settings that must change, as far as known; None if all are known and in use.
 
         Raises:
             ModelError: it refuses what no setting makes up for.
@@ -127,29 +127,29 @@ class TriesOut(Protocol):
 
 @runtime_checkable
 class KnowsCases(Protocol):
-    """A model that finds its answers by the cases that ask."""
+    """A model that needs to know the cases to find answers, such as recorded replies."""
 
     def expect(self, cases: Sequence[Case]) -> None:
-        """Take note of the cases whose questions come next."""
+        """Remember the cases whose questions come next."""
 
 
 @runtime_checkable
 class HasSomeReplies(Protocol):
-    """A provider that has replies to some prompts, and can ask nobody for others."""
+    """A provider that has replies to some prompts only, such as recorded replies."""
 
     def replied(self, spec: ModelSpec, cases: Iterable[Case]) -> Iterator[Case]:
-        """Yield the cases; one without both replies is skipped, a control without them is left out."""
+        """Yield the cases; a case without both replies becomes skipped, and such a control is left out."""
 
     def remarks(self, spec: ModelSpec, tests: Sequence[str]) -> list[str]:
-        """Return warnings about the replies to the cases of these tests; ModelError: their test is not known."""
+        """Return warnings about the replies for these tests, or raise ModelError if their test is unclear."""
 
 
 @runtime_checkable
 class DescribesModel(Protocol):
-    """A provider that has something to say about a model which people should know before they read its results."""
+    """A provider with a remark about a model that people should read before its results."""
 
     def describe(self, identity: Mapping[str, str]) -> list[str]:
-        """Return it in sentences, by the identity of the model."""
+        """Return the remark in sentences, by the identity of the model."""
 
 
 @runtime_checkable
@@ -157,22 +157,22 @@ class ReturnsPassages(Protocol):
     """A provider whose replies may come with the passages that were retrieved for them."""
 
     def returns_passages(self, spec: ModelSpec) -> bool:
-        """Return whether they are asked for: people are then warned of a reply without them."""
+        """Return whether passages are expected; if so, a reply without them gives a warning."""
 
 
 NO_PASSAGES = "Of some replies the passages are not known"
-"""Beginning of the warning, before the reason, whether a reply came now or from the store."""
+"""Beginning of the warning, before the reason, for new and stored replies."""
 
 
 def refuse_frame(spec: ModelSpec, why: str) -> None:
-    """Raise ModelError for a system instruction and examples that would not reach the model; `why` they would not."""
+    """Raise ModelError if you set a system instruction or examples, which would not reach the model; `why` not."""
     for name, observed in (("system_instruction", "a system instruction"), ("few_shot", "examples before the prompt")):
         if getattr(spec, name):
             raise ModelError(observed, expected=f"none: {why}", remedy=f"Leave {name} out.", where=spec.id)
 
 
 def refuse_unknown(spec: ModelSpec, known: Collection[str]) -> None:
-    """Raise ModelError for an argument that is not among the known ones: it would be ignored without a word."""
+    """Raise ModelError for an unknown argument, because it would be ignored without a message."""
     for name in spec.args:
         if name not in known:
             raise ModelError(
@@ -184,7 +184,7 @@ def refuse_unknown(spec: ModelSpec, known: Collection[str]) -> None:
 
 
 DAY = 86_400.0
-"""Seconds: the longest that anything is waited for."""
+"""Longest wait, in seconds."""
 PACE: Mapping[str, Argument] = {
     "concurrency": Argument(type="whole number", description="Most prompts at a time.", default=4, role="pace"),
     "timeout": Argument(type="seconds", description="For one request.", default=60, role="pace"),
@@ -193,11 +193,11 @@ PACE: Mapping[str, Argument] = {
     "requests_per_minute": Argument(type="number", description="The account's limit.", role="pace"),
     "tokens_per_minute": Argument(type="number", description="The account's limit.", role="pace"),
 }
-"""What `read_pace` reads."""
+"""Arguments that `read_pace` reads."""
 
 
 def read_pace(spec: ModelSpec, *, concurrency: int, timeout: float) -> dict[str, Any]:
-    """Return the fields of `AskingPace` beside the address, by the defaults of a provider."""
+    """Return the fields of `AskingPace` except the address, with the defaults of a provider."""
     rates = {
         name: None if spec.args.get(name) is None else read_number(spec, name, 0, low=0.001, high=1e12)
         for name in ("requests_per_minute", "tokens_per_minute")
@@ -212,7 +212,7 @@ def read_pace(spec: ModelSpec, *, concurrency: int, timeout: float) -> dict[str,
 
 
 def read_whole_number(spec: ModelSpec, name: str, default: int, *, low: int, high: int) -> int:
-    """Return a whole number."""
+    """Return an argument that is a whole number from `low` to `high`, or raise ModelError."""
     value = read_number(spec, name, default, low=low, high=high)
     if value != int(value):
         raise argument_error(name, spec.args[name], expected=f"a whole number from {low} to {high}")
@@ -220,7 +220,7 @@ def read_whole_number(spec: ModelSpec, name: str, default: int, *, low: int, hig
 
 
 def read_number(spec: ModelSpec, name: str, default: float, *, low: float, high: float) -> float:
-    """Return a number."""
+    """Return an argument that is a number from `low` to `high`, or raise ModelError."""
     value = spec.args.get(name, default)
     try:
         read = float("nan") if isinstance(value, bool) else float(value)
@@ -232,6 +232,6 @@ def read_number(spec: ModelSpec, name: str, default: float, *, low: float, high:
 
 
 def argument_error(name: str, value: object, *, expected: str) -> ModelError:
-    """Return the error about an argument that cannot be used."""
+    """Return the error for an argument with a wrong value."""
     place = f"model_args.{name}"
     return ModelError(f"{name} is {value!r}", expected=expected, remedy=f"Correct {place}.", where=place)

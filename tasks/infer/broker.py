@@ -1,4 +1,4 @@
-"""The broker between a model and the response store: known answers are looked up, new ones are kept."""
+"""The broker between a model and the response store: it looks up known answers and stores new ones."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from contrapose.tasks.store.receipts import WrittenReceipts
 
 
 class StoreBroker:
-    """Hands out questions without a known answer, and keeps new answers. Any thread may call it.
+    """Gives a model the questions without a stored answer, and stores new answers. Any thread may call it.
 
     Args:
         run: id of the run, which must have been begun.
         again: take only answers that this run asked for itself.
-        ask_again: outcomes of answers that are asked for again, but by a run that has done so itself.
-        stopped: why nothing is to be asked, where an earlier part of the run was stopped.
+        ask_again: outcomes of stored answers to ask for again, unless this run already did.
+        stopped: reason not to ask anything, if an earlier part of the run was stopped.
         reads: whether the model is the run's reader, whose spending is counted separately.
     """
 
@@ -63,32 +63,32 @@ class StoreBroker:
         self._table = Store().answers
         self.claims = Store().claims(again=again)
         self.reads = reads
-        self._writer = Writer(self._table, self.claims)
+        self._writer = AnswerWriter(self._table, self.claims)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Keep every answer, however the asking ended."""
+        """Store every answer, also after an error."""
         self._writer.close()
 
     def stop(self, reason: str) -> None:
-        """Ask nothing more: the budget is spent, or the endpoint is gone. The first reason stays."""
+        """Stop asking, because the budget is spent or the endpoint is gone. The first reason is kept."""
         with self._lock:
             self.stopped = self.stopped or reason
 
     def warn(self, kind: str, text: str) -> None:
-        """Keep a warning about the answers; of each kind the first text stays."""
+        """Keep a warning about the answers; only the first text of each kind is kept."""
         self.warnings.setdefault(kind, text)
 
     def adapt(self, changes: Changes) -> ModelSpec:
-        """Find and keep answers from now on as of a run that was given these settings; return the model with them."""
-        self.keys = self.unchanged.changed(changes) if changes else self.unchanged
+        """Change settings of the model: answers are now found and stored under these settings; return the model."""
+        self.keys = self.unchanged.apply_changes(changes) if changes else self.unchanged
         self._known = {}
         return self.keys.spec
 
     def look_up(self, questions: Sequence[Question]) -> None:
-        """Take answers from the store."""
+        """Take the stored answers of questions, and count them as cache hits."""
         answered = self.find_stored(self.open_questions(questions))
         self.answers |= answered
         self.hits += len(answered)
@@ -96,7 +96,7 @@ class StoreBroker:
         self._meter.done += len(answered)
 
     def find_stored(self, questions: Sequence[Question]) -> dict[Question, Completion]:
-        """Return the answers in the store, without taking them."""
+        """Return the stored answers of questions, without counting them as cache hits."""
         keys = {self._key(question): question for question in questions}
         plain = {self._key(question.plain): question for question in questions if question.form != "plain"}
         answers = self._table.find([*keys, *plain], run=self.run if self.again else None)
@@ -110,17 +110,17 @@ class StoreBroker:
         return withheld | {keys[key]: reply for key, reply in answers.items() if key in keys}
 
     def open_questions(self, questions: Sequence[Question]) -> list[Question]:
-        """Return the questions that have no answer, nor a final failure."""
+        """Return the questions that have neither an answer nor a final failure."""
         return [question for question in questions if question not in self.answers]
 
     def busy(self, questions: Sequence[Question]) -> list[Question]:
-        """Return the questions that another run is asking at this moment."""
+        """Return the questions that another run is asking now."""
         keys = [self._key(question) for question in questions]
         held = self.claims.held_by_others(keys)
         return [question for question, key in zip(questions, keys, strict=True) if key in held]
 
     def take(self, questions: Sequence[Question]) -> list[Question]:
-        """Return the questions that are still open and are ours to ask now, in order; none once stopped.
+        """Return the open questions that this run may ask now, in order; none after the run is stopped.
 
         It may wait for a database. Questions that another run is asking at this moment are left out: they come later.
         """
@@ -132,7 +132,7 @@ class StoreBroker:
         return [question for question, key in zip(left, keys, strict=True) if key in own]
 
     def put(self, answers: Sequence[Answer]) -> None:
-        """Keep answers, and remember failures for this run. It returns at once; they are written together, soon."""
+        """Store answers, and remember failures for this run. It returns at once; they are written together, soon."""
         for answer in answers:
             self.answers[answer.question] = answer.completion
             self._meter.failed += bool(answer.completion.error)
@@ -157,13 +157,13 @@ class StoreBroker:
         self._meter.done += len(answers)
 
     def flush(self) -> None:
-        """Return when all that was put is in the store, or the store does not take it."""
+        """Wait until everything that was put is in the store, or the store does not take it."""
         self._writer.flush()
 
     def _key(self, question: Question) -> str:
         key = self._known.get(question)
         if key is None:
-            key = self._known[question] = self.keys.of(question)
+            key = self._known[question] = self.keys.make_key(question)
         return key
 
 
@@ -177,14 +177,14 @@ GATHER_SECONDS = 0.05
 ENOUGH = 1000
 """Answers that come together and wait for no others."""
 MOST = 10_000
-"""Answers after which a transaction is closed; as many come together only where a model answers faster than these."""
+"""Most answers in one transaction; only a model that answers faster than the store brings so many."""
 
 
-class Writer:
-    """A thread that keeps answers as they come, and keeps claims alive.
+class AnswerWriter:
+    """A thread that writes answers to the store as they come, and renews claims.
 
-    A crash can lose the answers of the last moment: `GATHER_SECONDS` and one transaction. While the store is away they
-    stay in memory, however many they are; where it does not come back, the next run finds their receipts.
+    A crash can lose the last answers: those of `GATHER_SECONDS` and one transaction. While the store is away, answers
+    stay in memory; if it does not come back, the next run finds their receipts.
     """
 
     def __init__(self, answers: AnswerTable, claims: Claims) -> None:
@@ -196,16 +196,16 @@ class Writer:
         self._queue: SimpleQueue[AnswerBatch | Event | None] = SimpleQueue()
         self._closing = Event()
         self._hurry = Event()
-        """Set while somebody waits for what was put: nothing else is gathered first."""
+        """Set while a caller waits for its answers to be written: then nothing more is gathered first."""
         self._thread = Thread(target=self._work, name="contrapose-store", daemon=True)
         self._thread.start()
 
     def put(self, batch: AnswerBatch) -> None:
-        """Keep answers, and note what failed questions took, in one transaction; returns at once."""
+        """Queue answers, and the usage of failed questions, for one transaction; returns at once."""
         self._queue.put(batch)
 
     def flush(self) -> None:
-        """Return when all that was put until now is written, or a transaction fails."""
+        """Wait until everything that was put before is written, or a transaction fails."""
         written = Event()
         self._queue.put(written)
         self._hurry.set()
@@ -213,7 +213,7 @@ class Writer:
             pass
 
     def close(self) -> None:
-        """Write what is left, release the claims, and end; a store that is away is waited for."""
+        """Write the rest, release the claims, and end; wait if the store is away."""
         self._queue.put(None)
         self._closing.set()
         self._hurry.set()
@@ -233,7 +233,7 @@ class Writer:
                 event.set()
 
     def _insist(self, batches: list[AnswerBatch]) -> None:
-        """Write until it succeeds: what was paid for is given up at the close only, and where waiting does not help."""
+        """Write until it succeeds; give up only at the close, and only if waiting does not help."""
         is_file = self.answers.engine.dialect.name == "sqlite"
         end = time.monotonic() + (min(FILE_SECONDS, AWAY_SECONDS) if is_file else AWAY_SECONDS)
         batch = merge_batches(batches) if batches else None
@@ -264,7 +264,7 @@ class Writer:
             time.sleep(AGAIN_SECONDS)
 
     def _collect(self) -> tuple[list[AnswerBatch], list[Event], bool]:
-        """Return the batches that have come, events to set when they are written, and whether more may come."""
+        """Return the queued batches, events to set when they are written, and whether more may come."""
         gathered: list[AnswerBatch] = []
         waiting: list[Event] = []
         count = 0
@@ -287,7 +287,7 @@ class Writer:
         return gathered, waiting, False
 
     def _unkept_error(self, error: Exception) -> Exception:
-        """Return the error about replies that the store did not take; their receipts are written, if there is room."""
+        """Return the error for replies that the store did not take; write their receipts if there is room."""
         if not isinstance(error, ContraposeError):
             return error
         place = f"but the next run finds them in {self.answers.receipts.folder}"

@@ -1,4 +1,4 @@
-"""Budget of a run: every request is reserved before it is made and settled afterwards."""
+"""Budget of a run: usage is reserved before each request, and corrected to the real usage afterwards."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from contrapose.tasks.core.registry import names, provider
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The most that a run may spend; None is no limit."""
+    """Limits of what a run may spend; None means no limit."""
 
     max_calls: int | None = None
     """Requests, the failed ones too."""
@@ -29,12 +29,12 @@ class Limits:
 
 @dataclass(slots=True)
 class Budget:
-    """RunSpending of one run, never above its limits as long as reservations are not below what is used."""
+    """RunSpending of one run; it stays within the limits if no request uses more than it reserved."""
 
     limits: Limits = field(default_factory=Limits)
     """The most that may be spent."""
     price: Price | None = None
-    """Price of tokens; None where it is unknown, and then there must be no `max_cost`."""
+    """Price of tokens; None if it is unknown, and then there must be no `max_cost`."""
     spent: Usage = field(default_factory=Usage)
     """RunSpending so far, earlier parts of a resumed run included."""
     beside: Usage = field(default_factory=Usage)
@@ -49,7 +49,7 @@ class Budget:
         refuse_unpriced(self.limits.max_cost, self.price)
 
     def reserve(self, most: Usage) -> bool:
-        """Set aside what a request may take at most; False, and nothing set aside, where it does not fit."""
+        """Reserve the greatest usage of a request; if it does not fit, reserve nothing and return False."""
         with self._lock:
             if self._exceeded_limit(self.spent + self.reserved + most) is not None:
                 return False
@@ -57,18 +57,18 @@ class Budget:
             return True
 
     def settle(self, most: Usage, used: Usage) -> None:
-        """Replace a reservation by what the request took; a count below 0 is none, and what was reserved stands."""
+        """Replace a reservation by the real usage; if a count is below 0, the reserved usage counts."""
         used = replace_invalid_usage(used, most)
         with self._lock:
             self.reserved -= most
             self.spent += used
 
     def reserve_first(self, most: Sequence[Usage]) -> int:
-        """Set aside what the first of some requests may take, as many as fit; returns how many these are."""
+        """Reserve usage for the first of some requests, as many as fit; return how many."""
         return next((number for number, one in enumerate(most) if not self.reserve(one)), len(most))
 
     def settle_all(self, most: Sequence[Usage], used: Sequence[Usage]) -> None:
-        """Replace reservations by what the requests took, in the same order; those without a count took nothing."""
+        """Replace reservations by the real usages, in the same order; requests without a usage used nothing."""
         taken = (replace_invalid_usage(one, held) for one, held in zip(used, most, strict=False))
         self.settle(add_usages(most), add_usages(taken))
 
@@ -76,26 +76,26 @@ class Budget:
         """Return the usage that counts against the limits before any reservation."""
         return self.spent
 
-    def idle(self) -> bool:
-        """Return whether no request is under way: what does not fit now will never fit."""
+    def is_idle(self) -> bool:
+        """Return whether no request is under way; if so, what does not fit now never will."""
         return self.reserved.calls <= 0
 
-    def why(self, most: Usage) -> str:
-        """Return for people which limit a further request would exceed, and what was spent."""
+    def explain(self, most: Usage) -> str:
+        """Return a message: which limit a further request would exceed, and how much was spent."""
         with self._lock:
             name = self._exceeded_limit(self.base_usage() + self.reserved + most)
         limit = f"{name} = {getattr(self.limits, name)}" if name else "that was set"
-        return f"the budget {limit} does not allow another request ({self.in_words()} spent)"
+        return f"the budget {limit} does not allow another request ({self.describe_spending()} spent)"
 
-    def in_words(self) -> str:
-        """Return for people what was spent."""
+    def describe_spending(self) -> str:
+        """Return the spending as text."""
         before = self.base_usage()
         spent, cost = before + self.beside, self._cost(before)
         tokens = spent.prompt_tokens + spent.completion_tokens
         return f"{spent.calls:,} calls, {tokens:,} tokens" + (f", ${cost:.4f}" if cost else "")
 
     def cost(self) -> float | None:
-        """Return US dollars spent on both models; None where a price is unknown."""
+        """Return US dollars spent on both models, or None if a price is unknown."""
         return self._cost(self.spent)
 
     def _cost(self, own: Usage) -> float | None:
@@ -113,12 +113,12 @@ class Budget:
 
 
 def replace_invalid_usage(used: Usage, most: Usage) -> Usage:
-    """Return the usage of a request; all that it could have taken where a count is below 0, and so is none."""
+    """Return the usage of a request; if a count is below 0, return the reserved usage `most`."""
     return most if min(used.calls, used.prompt_tokens, used.completion_tokens) < 0 else used
 
 
 def refuse_unpriced(max_cost: float | None, price: Price | None, *, what: str = "model", key: str = "price") -> None:
-    """Raise ConfigError where the cost is limited, and what a model costs is not known."""
+    """Raise ConfigError if the cost is limited and the price of a model is unknown."""
     if max_cost is not None and price is None:
         raise ConfigError(
             f"{max_cost:g}, and what the {what} costs is not known",
@@ -129,7 +129,7 @@ def refuse_unpriced(max_cost: float | None, price: Price | None, *, what: str = 
 
 
 def find_price(model_id: str, override: Price | None = None, *, args: Mapping[str, Any] | None = None) -> Price | None:
-    """Return the price of a model's tokens."""
+    """Return the price of a model's tokens: the one that you set, or its provider's; None if unknown."""
     spec = ModelSpec(id=model_id, args=args or {})
     if override is not None or spec.provider not in names("providers"):
         return override
@@ -137,7 +137,7 @@ def find_price(model_id: str, override: Price | None = None, *, args: Mapping[st
 
 
 def find_reader_price(config: RunConfig) -> Price | None:
-    """Return the price of a run's reader; None without one, or where it is unknown and the cost is not limited."""
+    """Return the price of the reader model; None without one, or if it is unknown and no cost limit is set."""
     if config.reader is None:
         return None
     price = find_price(config.reader, config.reader_price, args=config.reader_args)
@@ -146,7 +146,7 @@ def find_reader_price(config: RunConfig) -> Price | None:
 
 
 def open_budget(config: RunConfig, *, spent: Usage | None = None) -> Budget:
-    """Return the budget of a run by its configuration, or raise ConfigError as `refuse_unpriced` does."""
+    """Return the budget that a configuration sets, or raise ConfigError as `refuse_unpriced` does."""
     return Budget(
         limits=Limits(max_calls=config.max_calls, max_tokens=config.max_tokens, max_cost=config.max_cost),
         price=find_price(config.model, config.price, args=config.model_args),

@@ -1,4 +1,4 @@
-"""Exchange between a model and a broker: take open questions, reserve and settle usage, return answers."""
+"""Compute open questions in batches within the budget: reserve usage, compute, put answers at the broker."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from contrapose.tasks.infer.broker import StoreBroker
 
 SETTLING_SECONDS = 0.05
-"""Between two looks at a budget that others may give back to."""
+"""Seconds between two checks of a budget to which others may give back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +22,7 @@ class Batch:
     """Questions that are computed together."""
 
     questions: tuple[Question, ...]
-    """All of them, answered or not."""
+    """All questions of the batch, answered or not."""
     most: Mapping[Question, Usage]
     """Greatest usage of each."""
     compute: Callable[[Sequence[Question]], list[Completion]]
@@ -34,21 +34,21 @@ class Batch:
 def answer_batch(batch: Batch, broker: StoreBroker) -> None:
     """Compute the open questions of a batch, as many at a time as the budget has room for.
 
-    Reservations are settled however the computing ends: at the usage of an answer, or at nothing where there is none.
+    Reservations are always settled, also after an error: to the usage of an answer, or to zero without one.
     """
     left = broker.take(batch.questions)
     while left:
-        idle = broker.budget.idle()
+        idle = broker.budget.is_idle()
         most = [batch.most[question] for question in left[: batch.at_once]]
         count = broker.budget.reserve_first(most)
-        if not count and not (idle and broker.budget.idle()):
+        if not count and not (idle and broker.budget.is_idle()):
             # Others who share the budget may spend less than they were granted.
             if broker.stopped:
                 return None
             time.sleep(SETTLING_SECONDS)
             continue
         if not count:
-            return broker.stop(broker.budget.why(most[0]))
+            return broker.stop(broker.budget.explain(most[0]))
         held, left = left[:count], left[count:]
         start = time.perf_counter()
         completions: list[Completion] = []

@@ -1,4 +1,4 @@
-"""Portions of cases for task runs, and the points at which a run that may stop early looks at its results."""
+"""Divide cases into portions for task runs, and choose the looks: when a run checks whether it can stop early."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import NamedTuple
 from contrapose.tasks.tables.table import Table, batches, read_arrow
 
 MOST_CHUNKS = 200
-"""Chunks of one test, so that Prefect keeps pace: its server takes in about 50 task runs a second."""
+"""Most chunks of one test, because Prefect's server accepts only about 50 task runs a second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
-    """Neighbouring rows of a test's cases; the skipped ones among them are not asked."""
+    """Neighbouring rows of a test's cases for one task run; skipped cases in it are not asked."""
 
     label: str
     """For people: which cases of the test."""
@@ -29,7 +29,7 @@ class Chunk:
 
 
 def yield_chunks(test: str, cases: Table, size: int, *, ends: Sequence[int] = ()) -> Iterator[Chunk]:
-    """Yield the cases that are not skipped, in portions of `size`, or larger ones where these would be too many.
+    """Yield portions of `size` cases that are not skipped; larger ones if there would be too many portions.
 
     The cases of one sample stay together, so that the prompt they share is sent once; a sample with
     more than `size` of them is a portion of its own. No portion reaches across `ends`, ascending places of rows.
@@ -65,7 +65,7 @@ def group_rows(places: Iterable[tuple[str, int]], size: int) -> Iterator[list[in
 
 
 def count_questions(cases: Table, *, first: int = 0) -> int:
-    """Return the number of questions of the cases from a row on that are not skipped, shared ones counted each time."""
+    """Return the number of questions of the cases from row `first` on; a shared question counts for each case."""
     import pyarrow.compute as pc
 
     further = {"also_in_words": 1, "also_again": 2}
@@ -77,13 +77,13 @@ def count_questions(cases: Table, *, first: int = 0) -> int:
 
 
 LEAST = 32
-"""Cases between two looks, unless set otherwise: a model that is asked fewer at a time is asked slowly."""
+"""Cases between two looks, unless you set another number: fewer at a time would be slow."""
 MOST_LOOKS = 50
-"""With more of them hardly anything is decided earlier."""
+"""More looks decide hardly anything earlier."""
 
 
 class Look(NamedTuple):
-    """A place in the order of a test's cases."""
+    """A place in the order of a test's cases where the run checks its results."""
 
     end: int
     """Number of rows before it, those of skipped cases and of controls too."""
@@ -101,10 +101,10 @@ class ClusterRows(NamedTuple):
 
 
 def list_looks(cases: Table, *, size: int | None) -> list[Look]:
-    """Return a look after each portion of at least `size` cases, and one after the last; none without judged cases.
+    """Return a look after each portion of at least `size` cases, and after the last; none if no case is judged.
 
-    Cases that are not independent of each other stay together: a portion ends where a cluster does. The places of
-    looks depend on no reply.
+    Cases that depend on each other stay together, because a portion ends at the end of a cluster. The places of
+    looks do not depend on replies.
     """
 
     def rows() -> Iterator[tuple[tuple[str, bool], bool]]:
@@ -118,7 +118,7 @@ def list_looks(cases: Table, *, size: int | None) -> list[Look]:
 
 
 def place_looks(clusters: Sequence[ClusterRows], *, size: int | None) -> list[Look]:
-    """Return the same looks, by the cases of each cluster, in the order in which they are asked."""
+    """Return the looks of `list_looks` from the number of cases in each cluster, in the order of asking."""
     total = sum(cluster.judged for cluster in clusters)
     size = size or max(LEAST, ceil(total / MOST_LOOKS))
     chosen, end, judged, before = [], 0, 0, 0

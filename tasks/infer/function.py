@@ -1,4 +1,4 @@
-"""Provider `function`: functions of this process, such as one of a notebook, that its runs may ask in threads.
+"""Provider `function`: runs ask a Python function of this process, such as one in a notebook, in threads.
 
 Nothing finds such a function by its name, and nothing pickles it: `contrapose.evaluate` offers it for as long as that
 call lasts.
@@ -44,14 +44,14 @@ Answering = Callable[[Any], str | Mapping[str, Any] | Awaitable[str | Mapping[st
 
 
 class FunctionLoop:
-    """The event loop in which an async function answers, in a thread of its own: clients keep to the loop they know."""
+    """An event loop in its own thread for an async function, because HTTP clients must stay in one loop."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._lock = Lock()
 
-    def result(self, awaitable: Awaitable[Any], *, timeout: float) -> Any:
-        """Wait in another thread for the result; an error is raised here."""
+    def wait_for(self, awaitable: Awaitable[Any], *, timeout: float) -> Any:
+        """Run an awaitable in the loop, wait for its result, and raise its error here."""
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
@@ -76,7 +76,7 @@ class FunctionLoop:
         return value
 
     def stop(self) -> None:
-        """Let the thread end."""
+        """End the loop and its thread."""
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._loop.stop)
 
@@ -93,7 +93,7 @@ def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class OfferedFunction:
-    """A function that runs of this process may ask."""
+    """A function that runs of this process may call."""
 
     function: Answering
     """Takes a prompt: a text, or the list of messages of a conversation."""
@@ -107,7 +107,7 @@ class OfferedFunction:
     """Calls that nobody waits for any more, and that have not ended."""
 
     def call(self, prompt: str, *, timeout: float) -> Future[Mapping[str, Any]]:
-        """Call it in a thread of its own; return the message that a callable in another process would send.
+        """Call the function in a new thread; return the message that a worker process would send.
 
         A pool's threads would be waited for at the end of the process, those that hang too.
         """
@@ -119,7 +119,7 @@ class OfferedFunction:
                 reply: Any = self.function(convert_for_application(prompt))
                 if inspect.isawaitable(reply):
                     # A little longer: the transport has given it up by then, and says so.
-                    reply = self.loop.result(reply, timeout=timeout + 1)
+                    reply = self.loop.wait_for(reply, timeout=timeout + 1)
                 future.set_result(make_reply_message(reply))
             except BaseException as error:
                 # SystemExit and the like are errors of the function too.
@@ -136,7 +136,7 @@ _OFFERING = Lock()
 
 @contextmanager
 def offer_function(function: Answering) -> Iterator[str]:
-    """Let runs of this process ask a function; yield the id of the model that it is meanwhile, as `function/answer`."""
+    """Let runs of this process call a function; yield its model id for this time, such as `function/answer`."""
     offer = OfferedFunction(function=function, context=copy_context())
     with _OFFERING:
         name = make_function_name(function)
@@ -152,7 +152,7 @@ def offer_function(function: Answering) -> Iterator[str]:
 
 
 def make_function_name(function: object) -> str:
-    """Return the name of a function, fit for an id: `make.answer` for one that `make` has made."""
+    """Return the name of a function for a model id: `make.answer` for a function that `make` returned."""
     inner = function.func if isinstance(function, partial) else function
     name = str(getattr(inner, "__qualname__", type(inner).__qualname__))
     plain = name.replace("<locals>.", "").replace("<lambda>", "lambda")
@@ -160,7 +160,7 @@ def make_function_name(function: object) -> str:
 
 
 def find_offered(model: str) -> OfferedFunction:
-    """Return the function that a model id stands for."""
+    """Return the function that a model id names, or raise ModelError."""
     with _OFFERING:
         offer = _OFFERED.get(model)
     if offer is None:
@@ -174,7 +174,7 @@ def find_offered(model: str) -> OfferedFunction:
 
 
 class Function(TextProvider):
-    """A function that is offered in this process, asked by the id that it has there."""
+    """Provider of functions that `offer_function` has registered in this process."""
 
     answers_only: ClassVar[Literal[True]] = True
     arguments: ClassVar[Mapping[str, Argument]] = {
@@ -185,7 +185,7 @@ class Function(TextProvider):
     }
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
-        """Return the version that the user names; without one, this offer of it alone.
+        """Return the version that the user names; without one, an id that is valid for this offer only.
 
         Neither its name nor its code decides what it answers: it may ask anything that lies outside of it.
         """
@@ -196,19 +196,19 @@ class Function(TextProvider):
         return {"revision": spec.name, "dtype": "unknown", "device": "this process", "served": served}
 
     def open(self, spec: ModelSpec) -> PooledModel:
-        """Return settings and shared limits; the function is looked for when there are prompts."""
+        """Return the model with its settings and shared limits; the function is found when there are prompts."""
         # Looked up for each call: the same id may by then be a newer function.
         return PooledModel(read_settings(spec), lambda: FunctionTransport(find_offered(spec.id)))
 
 
 class FunctionTransport(Transport):
-    """Calls of a function."""
+    """Calls a function for each prompt."""
 
     def __init__(self, offer: OfferedFunction) -> None:
         self.offer = offer
 
     async def request(self, question: Question, *, timeout: float) -> Reply | Failure:
-        """Call it once. Every failure is returned, never raised."""
+        """Call the function once, and return its failure, if any, instead of raising it."""
         if (hanging := len(self.offer.hanging)) >= MOST_HANGING:
             why = f"{hanging} calls of the function hang, and no thread can be ended"
             return Failure(kind="hanging", message=why, then="stop", certain=True)
@@ -224,7 +224,7 @@ class FunctionTransport(Transport):
 
 
 def read_settings(spec: ModelSpec) -> AskingPace:
-    """Return the settings of a function: without retries, since one that failed would most likely fail again."""
+    """Return the settings of a function; no retries, because a call that failed would most likely fail again."""
     refuse_unknown(spec, Function.arguments)
     if spec.system_instruction:
         refuse_frame(spec, "a function adds everything but the prompt itself")

@@ -1,4 +1,4 @@
-"""Cache keys of answers: the question, the model, and the version of the model."""
+"""Cache keys of answers: hashes of the question, the model, and the version of the model."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Form, Question, to_json
 
 FORMAT = "1"
-"""Raised whenever keys are made in another way."""
+"""Raise this number if keys are made in another way."""
 
 Changes = Mapping[str, Any]
-"""Settings that an endpoint makes necessary, such as `gen_kwargs.temperature`: keys of a configuration with values."""
+"""Settings that must change for an endpoint, such as `gen_kwargs.temperature`: configuration keys with values."""
 
 
 class Keys:
-    """Keys of questions to one model.
+    """Makes the cache keys of questions to one model.
 
     Args:
         spec: the model and its settings. Of its arguments only what the provider's identity repeats counts:
@@ -44,32 +44,32 @@ class Keys:
         }
         self._served = served
 
-    def changed(self, changes: Changes) -> Keys:
-        """Return the keys of a run to which these settings were given: both find the same answers."""
+    def apply_changes(self, changes: Changes) -> Keys:
+        """Return the keys of a run that has these settings, so that both runs find the same answers."""
         args = _settings_below("model_args", changes)
         identity = {name: str(args.get(name, value)) for name, value in self.identity.items()}
         return Keys(apply_changes(self.spec, changes), identity)
 
-    def of(self, question: Question) -> str:
-        """Return the key of a question, in hexadecimal."""
+    def make_key(self, question: Question) -> str:
+        """Return the cache key of a question, in hexadecimal."""
         digest = self._start[question.kind].copy()
         digest.update(to_json(question).encode("utf-8", "surrogatepass"))
         return digest.hexdigest()
 
-    def of_forms(self, forms: Sequence[Form]) -> str:
-        """Return the key of the note about forms, in hexadecimal: of the endpoint and the model, not of prompts."""
+    def hash_forms(self, forms: Sequence[Form]) -> str:
+        """Return the key of the note about forms, in hexadecimal; it depends on endpoint and model, not on prompts."""
         return _hash({**self._served, "forms": list(forms)}).hexdigest()
 
 
 def apply_changes(spec: ModelSpec, changes: Changes) -> ModelSpec:
-    """Return a model with these settings."""
+    """Return the specification of a model with changed settings."""
     generation = Generation.model_validate({**spec.generation.model_dump(), **_settings_below("gen_kwargs", changes)})
     args = {**spec.args, **_settings_below("model_args", changes)}
     return spec.model_copy(update={"args": args, "generation": generation})
 
 
 def _settings_below(key: str, changes: Changes) -> dict[str, Any]:
-    """Return the changes below a key of a configuration, by the rest of their names."""
+    """Return the changes under one key of a configuration, by the rest of their names."""
     return {name[len(key) + 1 :]: value for name, value in changes.items() if name.startswith(f"{key}.")}
 
 
@@ -83,7 +83,7 @@ def _hash(content: Mapping[str, object]) -> hashlib._Hash:
 
 
 def refuse_replaced_model(now: Mapping[str, str], before: Mapping[str, str], *, model: str) -> None:
-    """Raise ModelError for a model that has become another one."""
+    """Raise ModelError if the identity of a model has changed since `before`."""
     for name in {**before, **now}:
         if now.get(name) != before.get(name):
             raise ModelError(

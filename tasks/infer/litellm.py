@@ -1,4 +1,4 @@
-"""Provider `litellm/<provider>/<model>`: models that have no address with OpenAI's API, through the library LiteLLM.
+"""Provider `litellm/<provider>/<model>`: uses the library LiteLLM for models without an OpenAI-compatible API.
 
 Budget, cache, retries and rate limits stay ours: LiteLLM translates a request, sends it once and prices it.
 """
@@ -65,7 +65,7 @@ DROPPED = "dropped"
 
 
 class LiteLLM(TextProvider):
-    """Replies through LiteLLM, whose keys are where it looks for them: in variables such as COHERE_API_KEY."""
+    """Gets replies through LiteLLM, which reads keys from variables such as COHERE_API_KEY."""
 
     concurrency: ClassVar[int] = 16
     arguments: ClassVar[Mapping[str, Argument]] = {
@@ -77,7 +77,7 @@ class LiteLLM(TextProvider):
     }
 
     async def generate(self, prompt: str, spec: ModelSpec) -> str | Completion | Failure:
-        """Return the reply to a prompt, or what its failure means."""
+        """Return the reply to a prompt, or its failure."""
         litellm, question, secrets = load_litellm(), Question(kind="generate", prompt=prompt), list_secrets()
         fields, _ = make_request_fields(spec)
         try:
@@ -106,12 +106,12 @@ class LiteLLM(TextProvider):
             return refused or failure
 
     def open(self, spec: ModelSpec) -> PooledModel:
-        """Return the model behind shared limits; the import, of seconds, is no part of the first request."""
+        """Return the model with shared limits; import the library now, because this takes seconds."""
         load_litellm()
         return super().open(spec)
 
     def price(self, spec: ModelSpec) -> Price | None:
-        """Return the price in LiteLLM's own table; None where it has none."""
+        """Return the price in LiteLLM's own table, or None if it has none."""
         model, provider = split_name(spec)
         try:
             listed = load_litellm().get_model_info(model=model, custom_llm_provider=provider)
@@ -122,7 +122,7 @@ class LiteLLM(TextProvider):
         return price if price.input or price.output else None
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
-        """Return model, address and what LiteLLM does not send to this model."""
+        """Return the model, its address and the settings that LiteLLM does not send to it."""
         refuse_unknown(spec, self.arguments)
         dropped = ", ".join(make_request_fields(spec)[1])
         return {
@@ -135,12 +135,12 @@ class LiteLLM(TextProvider):
         }
 
     def describe(self, identity: Mapping[str, str]) -> list[str]:
-        """Return which settings of a run are not sent."""
+        """Return a remark about the settings that are not sent."""
         dropped = identity.get(DROPPED)
         return [f"LiteLLM does not send {dropped} to this model: replies come without it."] if dropped else []
 
     def check(self, spec: ModelSpec) -> Check:
-        """Return whether the library knows the provider and finds its key; nothing is sent."""
+        """Check that the library knows the provider and finds its key; nothing is sent."""
         self.identity(spec)
         missing = load_litellm().validate_environment(model=spec.name)["missing_keys"]
         if missing and not find_address(spec):
@@ -152,7 +152,7 @@ class LiteLLM(TextProvider):
 
 @cache
 def load_litellm() -> ModuleType:
-    """Import the library, set to send nothing but requests and to write no log, or raise ModelError."""
+    """Import the library without telemetry and logs, or raise ModelError."""
     os.environ.update(ENVIRONMENT)
     try:
         import litellm
@@ -170,7 +170,7 @@ def load_litellm() -> ModuleType:
 
 
 def split_name(spec: ModelSpec) -> tuple[str, str]:
-    """Return model and provider as LiteLLM has them, or raise ModelError."""
+    """Return the names of model and provider in LiteLLM, or raise ModelError."""
     litellm = load_litellm()
     if "/" in spec.name and "://" not in spec.name:
         try:
@@ -197,7 +197,7 @@ def make_request_fields(spec: ModelSpec) -> tuple[dict[str, Any], list[str]]:
 
 
 def find_address(spec: ModelSpec) -> dict[str, str]:
-    """Return address and key where `api_base` is set; else LiteLLM has both.
+    """Return address and key if `api_base` is set; if not, LiteLLM finds both.
 
     The variable of the key names the host, for every provider: it would be sent what the environment holds.
     """
@@ -213,7 +213,7 @@ def find_address(spec: ModelSpec) -> dict[str, str]:
 
 
 def read_failure(error: Exception, litellm: ModuleType, secrets: Iterable[str]) -> Failure:
-    """Return what an exception of LiteLLM means."""
+    """Return the failure that an exception of LiteLLM means."""
     known, said = litellm.exceptions, str(error).partition("\nTraceback")[0]
     text = " ".join(remove_secrets(said, secrets).split())[:SHOWN]
     status = getattr(error, "status_code", None)
@@ -227,5 +227,5 @@ def read_failure(error: Exception, litellm: ModuleType, secrets: Iterable[str]) 
 
 
 def list_secrets() -> list[str]:
-    """Return the secrets in the environment, of which LiteLLM may send any."""
+    """Return all secrets in the environment, because LiteLLM may send any of them."""
     return [value for name, value in os.environ.items() if SECRET.search(name) and len(value) >= LEAST_KEY]

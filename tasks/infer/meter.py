@@ -1,4 +1,4 @@
-"""Progress of the infer stage."""
+"""Counters of progress in the infer stage."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class Meter:
-    """Counts of one run so far; written by the one thread that asks, read by any."""
+    """Counters of one run; one thread writes them, any thread may read them."""
 
     done: int = 0
     """Questions answered, found or given up; a question that several cases share counts for each of them."""
@@ -21,11 +21,11 @@ class Meter:
     requests: int = 0
     """Requests made, the failed ones too."""
     cost: float | None = None
-    """US dollars that the run has spent; None where the price is unknown."""
+    """US dollars that the run has spent; None if the price is unknown."""
     saved: int = 0
     """Questions that need not be asked any more, since their test is decided."""
     doing: str = ""
-    """Work before questions can be asked; empty where they are."""
+    """Work before questions can be asked; empty if they are."""
 
 
 _current: ContextVar[Meter | None] = ContextVar("meter", default=None)
@@ -33,7 +33,7 @@ _current: ContextVar[Meter | None] = ContextVar("meter", default=None)
 
 @contextmanager
 def use_meter(meter: Meter) -> Iterator[Meter]:
-    """Let everything inside count on this meter."""
+    """Make this the current meter inside the `with` block."""
     token = _current.set(meter)
     try:
         yield meter
@@ -42,13 +42,13 @@ def use_meter(meter: Meter) -> Iterator[Meter]:
 
 
 def current_meter() -> Meter:
-    """Return the meter in force, or one that nobody reads."""
+    """Return the current meter, or a new one that nobody reads."""
     return _current.get() or Meter()
 
 
 @contextmanager
 def show_work(words: str) -> Iterator[None]:
-    """Let the meter in force show the work inside, in words such as `loading the model`."""
+    """Show work on the current meter inside the `with` block, such as `loading the model`."""
     meter = current_meter()
     before, meter.doing = meter.doing, words
     try:

@@ -1,4 +1,4 @@
-"""Mock model: a deterministic stand-in for tests and dry runs."""
+"""Provider `mock`: a model that needs no network and always gives the same answers, for tests and dry runs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ AT_ONCE = 1000
 
 
 class Mock(LocalProvider):
-    """Provider `mock`: answers are drawn from a hash of the question, so they never change."""
+    """Provider `mock`: it draws answers from a hash of the question, so that they never change."""
 
     arguments: ClassVar[Mapping[str, Argument]] = {
         "reply": Argument(type="text", description="Every reply."),
@@ -43,11 +43,11 @@ class Mock(LocalProvider):
     }
 
     def check(self, spec: ModelSpec) -> Check:
-        """Return that it is there, as always."""
+        """Return that the model is available, which is always true."""
         return Check(state="ok", observed=spec.id)
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
-        """Return its own version, and its arguments."""
+        """Return the version of the mock and its arguments."""
         refuse_unknown(spec, self.arguments)
         read_number(spec, "slip", 0, low=0, high=1)
         for name in ("reply", "slip_reply"):
@@ -63,14 +63,14 @@ class Mock(LocalProvider):
         return {"dtype": "none", "device": "none", "revision": "mock-2"} | arguments
 
     def open(self, spec: ModelSpec) -> MockModel:
-        """Return a mock model; `revision` decides which prompts slip, as retrained models err elsewhere."""
+        """Return a mock model; `revision` decides which prompts it gets wrong, like a retrained model."""
         args = spec.args
         revision, slip = str(args.get("revision", "")), read_number(spec, "slip", 0, low=0, high=1)
         return MockModel(reply=args.get("reply"), slip=slip, slip_reply=args.get("slip_reply", ""), revision=revision)
 
 
 class MockModel:
-    """Answers from a hash of the prompt."""
+    """A model that draws its answers from a hash of the prompt."""
 
     def __init__(
         self, *, reply: str | None = None, slip: float = 0.0, slip_reply: str = "", revision: str = ""
@@ -81,28 +81,28 @@ class MockModel:
         """Answer open questions, a batch at a time, until the budget is spent."""
         with garbage_collection_paused():
             for batch in split_batches(questions, BATCH):
-                most = {question: _usage(question) for question in batch}
+                most = {question: _count_usage(question) for question in batch}
                 answer_batch(Batch(questions=tuple(batch), most=most, compute=self._complete, at_once=AT_ONCE), broker)
 
     def _complete(self, questions: Sequence[Question]) -> list[Completion]:
         return list(map(self.completion, questions))
 
     def notes(self) -> Mapping[str, str | float]:
-        """Return nothing."""
+        """Return no notes."""
         return {}
 
     def completion(self, question: Question) -> Completion:
         """Return the answer to a question."""
-        usage, prompt = _usage(question), format_as_plain_text(question.prompt)
+        usage, prompt = _count_usage(question), format_as_plain_text(question.prompt)
         if question.kind == "choose":
             # The scores need not sum to one: nothing but a label would be said.
-            best, scores = _likeliest(question.labels, _rng(prompt))
+            best, scores = _draw_likeliest(question.labels, _make_rng(prompt))
             return Completion(text=best, option_loglikelihoods=scores, label_mass=1.0, usage=usage)
         if question.kind == "loss":
             # Between 1 and 4 nats.
-            share = _rng(f"{prompt}\x00{question.text}").random()
+            share = _make_rng(f"{prompt}\x00{question.text}").random()
             return Completion(loss=1 + 3 * share if question.text.strip() else None, usage=usage)
-        if self.slip > 0 and _rng(f"slip\x00{self.revision}\x00{prompt}").random() < self.slip:
+        if self.slip > 0 and _make_rng(f"slip\x00{self.revision}\x00{prompt}").random() < self.slip:
             return Completion(text=self.slip_reply, usage=usage)
         if self.reply is not None:
             return Completion(text=self.reply, usage=usage)
@@ -110,22 +110,22 @@ class MockModel:
         letters = [
             letter for letter in ascii_uppercase if f"\n{letter}. " in prompt or f"\nSummary {letter}: " in prompt
         ]
-        rng = _rng(f"{prompt}\x00{question.repeat}" if question.repeat else prompt)
-        text = _likeliest(letters, rng)[0] if letters else " ".join(rng.choices(WORDS, k=WRITTEN)) + "."
+        rng = _make_rng(f"{prompt}\x00{question.repeat}" if question.repeat else prompt)
+        text = _draw_likeliest(letters, rng)[0] if letters else " ".join(rng.choices(WORDS, k=WRITTEN)) + "."
         return Completion(text=text, usage=usage)
 
 
-def _likeliest(letters: Sequence[str], rng: random.Random) -> tuple[str, tuple[float, ...]]:
+def _draw_likeliest(letters: Sequence[str], rng: random.Random) -> tuple[str, tuple[float, ...]]:
     """Draw a log-likelihood for each letter; return the letter with the greatest, and all of them."""
     scores = tuple(rng.uniform(-4, -0.1) for _ in letters)
     return max(zip(scores, letters, strict=True))[1], scores
 
 
-def _rng(text: str) -> random.Random:
+def _make_rng(text: str) -> random.Random:
     return random.Random(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())
 
 
-def _usage(question: Question) -> Usage:
+def _count_usage(question: Question) -> Usage:
     """Return one call; tokens are words."""
     read = len(question.prompt.split()) + len(question.text.split())
     return Usage(calls=1, prompt_tokens=read, completion_tokens=TOKENS[question.kind])

@@ -1,4 +1,4 @@
-"""Provider `recorded`: replies that another tool, or an earlier run, wrote down. No model is called."""
+"""Provider `recorded`: replies from a file of another tool or an earlier run. No model is called."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ BY_ID = (
 
 
 class RecordedReplies(LocalProvider):
-    """Replies in a file, found by prompts, or by the id of the sample and the side."""
+    """Provider of replies in a file, which it finds by prompt, or by the id of the sample and the side."""
 
     answers_only: ClassVar[Literal[True]] = True
     arguments: ClassVar[Mapping[str, Argument]] = {
@@ -49,7 +49,7 @@ class RecordedReplies(LocalProvider):
     }
 
     def check(self, spec: ModelSpec) -> Check:
-        """Read the file."""
+        """Check the file by reading it."""
         replies = read_recording(read_selection(spec)).replies
         return Check(state="ok", observed=f"{spec.id} holds {sum(map(len, replies.values())):,} replies")
 
@@ -58,11 +58,11 @@ class RecordedReplies(LocalProvider):
         return list(filter(None, [spec.name, str(spec.args.get("requests") or "")]))
 
     def likelihoods(self, spec: ModelSpec) -> Likelihoods:
-        """Return "none": a recording has replies alone."""
+        """Return "none", because a recording has only replies."""
         return "none"
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
-        """Return the hash of the file, and the selection of its rows and columns."""
+        """Return the hash of the file, and which rows and columns are read."""
         refuse_unknown(spec, self.arguments)
         if spec.few_shot:
             refuse_frame(spec, "a recording has whatever stood before its prompts")
@@ -82,7 +82,7 @@ class RecordedReplies(LocalProvider):
         }
 
     def open(self, spec: ModelSpec) -> RecordedModel:
-        """Return all replies of the file, in memory."""
+        """Return a model with all replies of the file in memory."""
         return RecordedModel(_read_recording(read_selection(spec))[1], spec.name)
 
     def replied(self, spec: ModelSpec, cases: Iterable[Case]) -> Iterator[Case]:
@@ -95,7 +95,7 @@ class RecordedReplies(LocalProvider):
                 yield replace(case, perturbed=None, perturbed_prompt=None, skip_reason=NOT_RECORDED, confidence=None)
 
     def remarks(self, spec: ModelSpec, tests: Sequence[str]) -> list[str]:
-        """Return warnings: how the replies were found, if that is taken on trust, and about their passages.
+        """Return warnings: replies that were found only by ids, and missing passages.
 
         ModelError: a reply to a perturbed prompt would count for several of these tests.
         """
@@ -112,7 +112,7 @@ class RecordedReplies(LocalProvider):
 
 
 def make_nothing_recorded_error(cases: Iterable[str], spec: ModelSpec) -> ModelError:
-    """Return the error about a recording that has both replies of no case, by the ids of all cases."""
+    """Return the error for a recording that has both replies of no case; `cases`: ids of all."""
     return ModelError(
         f"no case has recorded replies to both prompts: {_list_first(list(cases))}",
         expected="both replies of at least one case",
@@ -127,27 +127,27 @@ def _list_first(names: Sequence[str]) -> str:
 
 
 class RecordedModel:
-    """Replies by prompts, or by the cases that ask them."""
+    """A model that finds recorded replies by prompt, or by the cases that ask it."""
 
     def __init__(self, recording: Recording, name: str) -> None:
         self.recording, self.name = recording, name
         self._keys_of: dict[str, dict[ReplyKey, None]] = {}
 
     def expect(self, cases: Sequence[Case]) -> None:
-        """Note the ids under which there may be a reply to a prompt: those of all cases that ask it, in order."""
+        """Remember the ids under which a reply to a prompt may be found: those of all cases that ask it, in order."""
         for case in cases if self.recording.by_id else ():
             for question, side in zip(list_questions([case]), SIDES, strict=False):
                 self._keys_of.setdefault(question.prompt, {}).update(dict.fromkeys(_yield_reply_keys(case, side)))
 
     def has_replies(self, case: Case, *, again: int = 0) -> bool:
-        """Return whether both prompts of a case have a reply; with `again`, so many more."""
+        """Return whether both prompts of a case have a reply, and `again` further ones."""
         return all(
             self._reply(replace(question, repeat=question.repeat + again), _yield_reply_keys(case, side))
             for question, side in zip(list_questions([case]), SIDES, strict=False)
         )
 
     def answer(self, questions: Sequence[Question], broker: StoreBroker) -> None:
-        """Put the recorded replies."""
+        """Put the recorded replies to questions at the broker."""
         taken = broker.take(questions)
         keys = {question: self._keys_of.get(question.prompt, {}) for question in taken}
         replies = {question: self._reply(question, keys[question]) for question in taken}
@@ -168,11 +168,11 @@ class RecordedModel:
         )
 
     def notes(self) -> Mapping[str, str | float]:
-        """Return nothing."""
+        """Return no notes."""
         return {}
 
     def _reply(self, question: Question, keys: Iterable[ReplyKey]) -> Completion | None:
-        """Return the reply to a question; None where there is none."""
+        """Return the reply to a question, or None if there is none."""
         prompt = format_for_recording(question.prompt)
         talk = self.recording.conversations.get(prompt) if parse_chat(question.prompt) else None
         for key in keys if self.recording.by_id else (ReplyKey(prompt=prompt),):
@@ -183,7 +183,7 @@ class RecordedModel:
 
 
 def _convert_to_question(reply: Completion, question: Question) -> Completion:
-    """Return a recorded reply as that to a question: calls of tools are an answer where the question offers some."""
+    """Return a recorded reply as the answer to a question; tool calls count if the question offers tools."""
     if reply.outcome != "tool_call":
         return reply
     chat = parse_chat(question.prompt)
@@ -194,7 +194,7 @@ def _convert_to_question(reply: Completion, question: Question) -> Completion:
 
 
 def _yield_reply_keys(case: Case, side: str) -> Iterator[ReplyKey]:
-    """Yield keys under which the reply to a prompt of a case may be found, the surest first."""
+    """Yield keys under which the reply to a prompt of a case may be found, the most certain first."""
     plain = f"{case.probe}/{case.sample_id}"
     own = case.id.rpartition("#")[0] if case.repeat else case.id
     # Numbered cases of a sample and its control show the same original; others, as in another wording, have their own.
@@ -206,7 +206,7 @@ def _yield_reply_keys(case: Case, side: str) -> Iterator[ReplyKey]:
 
 
 def read_selection(spec: ModelSpec) -> Selection:
-    """Return the selection of rows and columns of a file."""
+    """Return which rows and columns of a file are read, by the arguments of the model."""
     if not spec.name:
         raise ModelError(
             "no file is named", expected="recorded/<file>", remedy="Write --model recorded/<file>.", where="model"
@@ -234,7 +234,7 @@ _READ: dict[str, Recording] = {}
 
 
 def _read_recording(selection: Selection) -> tuple[str, Recording]:
-    """Return the hash of all files that are read, and the recording in them, which is read once."""
+    """Return the hash of all files that are read, and their recording; cached after the first call."""
     hasher = hashlib.sha256()
     for name in selection.files:
         try:

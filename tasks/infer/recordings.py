@@ -1,4 +1,4 @@
-"""Files of recorded replies: rows of any table, or what a tool of `FORMATS` wrote.
+"""Read files of recorded replies: any table, or a file of a tool in `FORMATS`.
 
 Every format becomes rows with `prompt` or `id`, and `reply`.
 """
@@ -44,12 +44,12 @@ SIDES = ("original", "perturbed")
 
 
 class ReplyKey(NamedTuple):
-    """Key by which a reply is found."""
+    """Key under which a recorded reply is found: its prompt or its ids."""
 
     prompt: str = ""
-    """The prompt without blanks around it; empty where ids decide."""
+    """The prompt without blanks around it; empty if ids decide."""
     test: str = ""
-    """Name of the test; empty where the recording names none."""
+    """Name of the test; empty if the recording names none."""
     id: str = ""
     """Of a sample or case."""
     side: str = ""
@@ -58,7 +58,7 @@ class ReplyKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """Replies in a file."""
+    """The replies that a file holds, by key."""
 
     replies: Mapping[ReplyKey, Sequence[Completion]]
     """Replies to each prompt in the order of the file: the second is that of a first repeat."""
@@ -98,21 +98,21 @@ def read_recording(selection: Selection) -> Recording:
                 remarks = {**retrieved.remarks, **remarks}
     if selection.where and not any_chosen:
         wanted = ", ".join(f"{column}={value}" for column, value in selection.where.items())
-        raise selection.error(f"no row has {wanted}", expected=f"values of the file, such as {'; '.join(seen)}")
+        raise selection.make_error(f"no row has {wanted}", expected=f"values of the file, such as {'; '.join(seen)}")
     if not replies:
-        raise selection.error("no row has a reply", expected=f"at least one, in {READ}")
+        raise selection.make_error("no row has a reply", expected=f"at least one, in {READ}")
     by_id = any(key.side for key in replies)
     return Recording(replies=replies, by_id=by_id, conversations=conversations, remarks=remarks)
 
 
 def _read_prompt_cell(row: Row, selection: Selection) -> Any:
-    """Return the cell of a row that holds its prompt; None where there is none."""
+    """Return the cell of a row that holds its prompt, or None if there is none."""
     names = [selection.columns["prompt"]] if "prompt" in selection.columns else USUAL["prompt"]
     return next((row[name] for name in names if name in row), None)
 
 
 def _yield_format_rows(selection: Selection) -> Records:
-    """Yield numbers and values of the rows of a file, by its format."""
+    """Yield the rows of a file with their numbers, as its format reads them."""
     records = iter(read_records(selection))
     for first in records:
         named = {column.partition(".")[0] for column in selection.columns.values()}
@@ -125,7 +125,7 @@ def _yield_format_rows(selection: Selection) -> Records:
 def _yield_row_replies(
     number: int, row: Row, selection: Selection
 ) -> Iterator[tuple[ReplyKey, Completion | None, ReplyPassages]]:
-    """Yield the replies of one row with their passages; no completion where nothing was recorded."""
+    """Yield the replies of one row with their passages; the completion is None if nothing was recorded."""
     columns = _find_columns(row, selection)
     error = str(row[columns["error"]]) if row.get(columns.get("error", "")) else None
     test, id_ = (str(row.get(columns.get(name, ""), "") or "") for name in ("test", "id"))
@@ -151,12 +151,12 @@ def _yield_row_replies(
     side = str(row[columns["side"]])
     if side not in SIDES:
         part = f"row {number}, column {columns['side']}"
-        raise selection.error(f"{side[:80]!r}", expected=" or ".join(SIDES), remedy="Correct that row.", part=part)
+        raise selection.make_error(f"{side[:80]!r}", expected=" or ".join(SIDES), remedy="Correct that row.", part=part)
     yield ReplyKey(test=test, id=id_, side=side), *reply("reply", "context")
 
 
 def _find_columns(row: Row, selection: Selection) -> Mapping[str, str]:
-    """Return the columns that hold the parts of a row, by our names."""
+    """Return the columns that hold prompt, reply and other parts of a row, by our names."""
     for name, column in selection.columns.items():
         leads_to_passages = name.startswith("context") and parse_path(column) and column.partition(".")[0] in row
         if column not in row and not leads_to_passages:
@@ -170,7 +170,7 @@ def _find_columns(row: Row, selection: Selection) -> Mapping[str, str]:
     wide = "id" in columns and any(side in columns for side in SIDES)
     if wide or ("reply" in columns and ("prompt" in columns or {"id", "side"} <= columns.keys())):
         return columns
-    raise selection.error(
+    raise selection.make_error(
         f"columns {_list_names(row)}",
         expected=f"prompt and reply; or id, side and reply; or id, original and perturbed (the two replies); or {READ}",
         remedy="Name them, such as --set model_args.columns.reply=answer.",
@@ -179,7 +179,7 @@ def _find_columns(row: Row, selection: Selection) -> Mapping[str, str]:
 
 def _make_column_error(selection: Selection, column: str, row: Row, *, setting: str) -> DataError:
     expected = f"one of {_list_names(row)}"
-    return selection.error(
+    return selection.make_error(
         f"there is no column {column!r}", expected=expected, remedy=f"Set {setting} to one of these."
     )
 

@@ -1,4 +1,4 @@
-"""Prefect tasks: infer, and ask the reader model."""
+"""Prefect tasks of the infer stage: ask the model the prompts of cases, and ask the reader model about replies."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ from contrapose.tasks.tables.table import Table, read, read_rows, write
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Team:
-    """Portions that are asked at the same time: shared facts."""
+    """Facts that portions of a run share if they are asked at the same time."""
 
     id: str
     """Its name in the store."""
     spent: Usage
     """RunSpending of the run on the model when the team began."""
     beside: Usage
-    """Its spending on its other model."""
+    """Spending of the run on its other model."""
     processes: int
     """Number of processes that ask."""
     store: str
@@ -52,7 +52,7 @@ class Team:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """Model, price and limits: the same for every question of a run to one model."""
+    """Model, price and limits that all questions of a run to one model share."""
 
     spec: ModelSpec
     """The model and its settings."""
@@ -63,7 +63,7 @@ class Terms:
     limits: Limits
     """Limits of the run."""
     price: Price | None = None
-    """Price of the model's tokens; None where it is unknown."""
+    """Price of the model's tokens; None if it is unknown."""
     beside_price: Price | None = None
     """Price of the run's other model, if it has one."""
     reads: bool = False
@@ -73,7 +73,7 @@ class Terms:
     ask_again: tuple[AskedAgain, ...] = ()
     """Outcomes of answers that are asked for again."""
     team: Team | None = None
-    """The portions that are asked at the same time; None where one is asked after the other."""
+    """The team of portions that are asked at the same time; None if they are asked one after the other."""
 
 
 _OPENED: dict[str, Model] = {}
@@ -83,12 +83,12 @@ _OPENING = Lock()
 
 
 class InferOutcome(TypedDict):
-    """Outcome of asking about some cases."""
+    """Trials and counts of some cases after they were asked."""
 
     table: Table
     """Their trials."""
     unasked: int
-    """Trials in which something was not asked, because the run was stopped."""
+    """Number of trials with a prompt that was not asked because the run was stopped."""
     answered: int
     """Questions about replies to which the model gave an answer."""
     read: tuple[int, int]
@@ -111,7 +111,7 @@ class InferOutcome(TypedDict):
     from_store: NotRequired[int]
     """Answers that were there."""
     notes: dict[str, str | float]
-    """Notes of the model about how it computed; empty where it was not needed."""
+    """Notes of the model about how it computed; empty if it was not needed."""
 
 
 @room_task("infer", run_name="infer {label}", persist=False)
@@ -123,7 +123,7 @@ def infer(
     stopped: str | None = None,
     only_likelihoods: bool = False,
 ) -> InferOutcome:
-    """Put some cases to the model; the response store keeps every answer, and is asked first.
+    """Ask the model the prompts of some cases; answers in the response store are taken first.
 
     `rows` are the places of the first of these cases, from 0, and after the last; skipped ones are left out.
     """
@@ -157,7 +157,7 @@ def ask_reader_model(
     terms: Terms,
     stopped: str | None = None,
 ) -> InferOutcome:
-    """Ask which option replies choose; stored, counted and paid for as any other question."""
+    """Ask the reader model which option replies choose; each question is stored and counted like any other."""
     questions, stored = read(follow_ups, FollowUp), read(trials, Trial)
     said: dict[FollowUp, str] = {}
     cases: dict[str, Case] = {}
@@ -191,7 +191,7 @@ def _ask_portion(
     label: str,
     stopped: str | None,
 ) -> InferOutcome:
-    """Ask about some cases at a broker of the run's store and budget."""
+    """Open a broker with the run's store and budget, call `asking` with it, and return the trials and counts."""
     spec, run, team = terms.spec, terms.run, terms.team
     provider = find("providers", spec.provider)()
     shared = {"identity": dict(terms.identity), "processes": team.processes if team else 1}
@@ -237,14 +237,14 @@ def _ask_portion(
 
 
 def _classify_unread_reply(reply: Completion) -> str:
-    """Return why there is nothing to read in a reply: its outcome, `empty` or `thought`; empty where there is."""
+    """Return why a reply has nothing to read: its outcome, `empty` or `thought`; an empty text if it has."""
     if reply.is_unread:
         return reply.outcome
     return "empty" if reply.text == "" else "thought" if is_thought_alone(reply.text or "") else ""
 
 
 def _make_passage_warning(replies: Iterable[Completion], provider: Provider, spec: ModelSpec) -> Mapping[str, str]:
-    """Return a warning where replies, fresh ones or stored ones, lack the passages that they were to come with."""
+    """Return a warning if a reply, new or stored, lacks the passages that it should have."""
     wants = isinstance(provider, ReturnsPassages) and provider.returns_passages(spec)
     lacking = wants and any(reply.passages is None for reply in replies)
     return {"passages": f"{NO_PASSAGES}: they came without."} if lacking else {}
@@ -252,7 +252,7 @@ def _make_passage_warning(replies: Iterable[Completion], provider: Provider, spe
 
 @contextmanager
 def _join_team(team: Team | None, label: str) -> Iterator[tuple[str | None, Meter]]:
-    """Open the row of a portion in its team, and its meter; no row where it is asked alone."""
+    """Add a portion to its team, and yield its id and its meter; the id is None without a team."""
     if team is None:
         yield None, current_meter()
         return
@@ -268,7 +268,7 @@ def _join_team(team: Team | None, label: str) -> Iterator[tuple[str | None, Mete
 
 
 def _open_budget(terms: Terms, owner: str | None) -> Budget:
-    """Return the budget by the spending in the store; in a team, that of a portion of it."""
+    """Return the budget with the spending in the store; in a team, the budget of one portion."""
     if terms.team is None or owner is None:
         own, beside = read_spending(terms)
         return Budget(limits=terms.limits, price=terms.price, spent=own, beside=beside, beside_price=terms.beside_price)
@@ -284,16 +284,16 @@ def _open_budget(terms: Terms, owner: str | None) -> Budget:
 
 
 def read_spending(terms: Terms) -> tuple[Usage, Usage]:
-    """Return the spending of a run on the model that is asked, and on its other one."""
+    """Return the spending of a run on the model that is asked, and on its other model."""
     both, reader = Store().runs.usage(terms.run), Store().runs.read(terms.run).spent
     return (reader, both - reader) if terms.reads else (both - reader, reader)
 
 
 def open_model(spec: str) -> Model:
-    """Return one loaded model a process; the next task run of the same model finds it ready.
+    """Return a loaded model, which is kept in this process for the next task run.
 
-    Other weights in the same folder, or another address in the environment, are another identity. A local model is let
-    go before another one is loaded: a run's model and its reader need not fit into memory together.
+    Other weights in the same folder, or another address in the environment, are another identity. A local model is
+    released before another one is loaded, so that a run's model and its reader need not fit into memory together.
     """
     with _OPENING:
         if spec not in _OPENED:

@@ -1,4 +1,4 @@
-"""One portion of a run among others that are asked at the same time: they share a budget and a stop."""
+"""Budget and progress of one portion of a run; portions that are asked at the same time share budget and stop."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST = 1024
 
 @dataclass(slots=True, kw_only=True)
 class TeamBudget(Budget):
-    """Budget of a team, as one of its portions sees it.
+    """Budget of one portion in a team, which shares the limits of the run.
 
     Room is granted by the store for many requests at once, so that few of them wait for a database. The grants of
     all portions never exceed the limits; a portion that needs no more gives back its rest. The grant of a killed
@@ -48,7 +48,7 @@ class TeamBudget(Budget):
     _asked: bool = False
 
     def reserve(self, most: Usage) -> bool:
-        """Set aside what a request may take at most; False where the team as a whole has no room for it now."""
+        """Reserve the greatest usage of a request; return False if the team has no room for it now."""
         with self._lock:
             self._asked = True
             needed = self.own + self.reserved + most
@@ -58,27 +58,27 @@ class TeamBudget(Budget):
             return True
 
     def settle(self, most: Usage, used: Usage) -> None:
-        """Replace a reservation by what the request took; a count below 0 is none, and what was reserved stands."""
+        """Replace a reservation by the real usage; if a count is below 0, the reserved usage counts."""
         used = replace_invalid_usage(used, most)
         with self._lock:
             self.reserved -= most
             self.own += used
             self._refused_until = 0.0
 
-    def idle(self) -> bool:
-        """Return whether no request of the team was under way when room was refused: what did not fit never will."""
+    def is_idle(self) -> bool:
+        """Return whether the team had no request under way when room was refused; if so, it will never fit."""
         return self.reserved.calls <= 0 and self._others_idle
 
     def cost(self) -> float | None:
-        """Return US dollars that this portion has spent; None where the price is unknown."""
+        """Return US dollars that this portion has spent, or None if the price is unknown."""
         return None if self.price is None else self.price.of(self.own)
 
     def base_usage(self) -> Usage:
-        """Return the usage before any reservation: all that was spent, and the grants of the other portions."""
+        """Return the usage before any reservation: all spending, and the grants of the other portions."""
         return self.spent + self._others + self.own
 
     def give_back(self) -> None:
-        """Leave to the others what has not been asked for since this was called last."""
+        """Give unused room back to the other portions: what was not needed since the last call."""
         with self._lock:
             held = self.own + self.reserved
             if not self._asked and held != self.granted and self.limits != Limits():
@@ -119,7 +119,7 @@ def _is_granted(granted: Usage, needed: Usage) -> bool:
 
 @contextmanager
 def report_progress(owner: str, asking: StoreBroker, meter: Meter) -> Iterator[None]:
-    """Report to the team how far a portion has come, and stop the portion when another one was stopped."""
+    """Report the progress of a portion to its team, and stop the portion if another one was stopped."""
 
     def report(*, last: bool = False) -> None:
         numbers = {name: getattr(meter, name) for name in ("done", "from_store", "failed", "requests")}

@@ -1,4 +1,4 @@
-"""Cut-off replies that the endpoint does not report: texts that break off, and thoughts that never close.
+"""Find replies that were cut off without a report: texts that break off, and thoughts that never close.
 
 A thought whose opening mark is in the prompt looks like a reply. Where other replies of the run close one, it is known.
 """
@@ -20,12 +20,12 @@ from contrapose.tasks.tables.table import Table, iterate, write
 
 
 def has_unopened_thoughts(replies: Iterable[Completion]) -> bool:
-    """Return whether some of these replies close a thought that they do not open."""
+    """Return whether some replies close a thought that they do not open."""
     return any(_is_read(reply) and begins_within_thought(reply.text or "") for reply in replies)
 
 
 def mark_thoughts(table: Table) -> tuple[Table, int]:
-    """Return trials whose replies begin within a thought, with a mark before those that do not close it.
+    """Return trials whose replies begin within a thought; a mark is put before replies that do not close it.
 
     The second value is how many replies to the two prompts of a case have a thought and no answer.
     """
@@ -42,7 +42,7 @@ def mark_thoughts(table: Table) -> tuple[Table, int]:
 
 
 def mark_if_cut_off(trial: Trial) -> Trial:
-    """Return a trial whose replies are cut off where they break off, of a model that does not say how they ended."""
+    """Return a trial in which replies that break off count as cut off, for a model that does not report the end."""
     first, second = (
         replace(reply, outcome="cut_off")
         if _is_read(reply) and breaks_off(extract_final_text(reply.text or ""))

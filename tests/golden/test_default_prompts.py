@@ -92,7 +92,12 @@ def prompts(test: str, source: str, likelihoods: Likelihoods) -> Iterator[object
                 if case.skip_reason
                 else list_questions([case], form="json_schema" if likelihoods == "none" else "plain")
             )
-            yield [case.id, case.original_prompt, case.perturbed_prompt, [KEYS.of(question) for question in questions]]
+            yield [
+                case.id,
+                case.original_prompt,
+                case.perturbed_prompt,
+                [KEYS.make_key(question) for question in questions],
+            ]
 
 
 @pytest.mark.parametrize("name", RECORDED)

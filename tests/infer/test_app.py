@@ -233,7 +233,7 @@ def test_whatever_breaks_one_request_the_others_go_on(server: AppServer, monkeyp
             raise RuntimeError("it broke")
         return find_reply(content, path, **further)
 
-    monkeypatch.setattr("contrapose.tasks.infer.app.transports.reply_in", broken)
+    monkeypatch.setattr("contrapose.tasks.infer.app.transports.find_reply", broken)
     first, second = asked(server.url, ["first", "second"])
     assert "RuntimeError: it broke" in str(first.completion.error)
     assert second.completion.text == "Said: second"

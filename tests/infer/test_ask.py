@@ -236,7 +236,7 @@ def test_answers_are_kept_when_the_model_breaks_off() -> None:
     with broker_of() as broker:
         broker.look_up([Question(kind="generate", prompt="It is.")])
     assert broker.hits == 1
-    assert Store().answers.find([broker.keys.of(Question(kind="generate", prompt="It is not."))]) == {}
+    assert Store().answers.find([broker.keys.make_key(Question(kind="generate", prompt="It is not."))]) == {}
 
 
 def test_what_cannot_be_kept_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:

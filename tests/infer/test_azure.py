@@ -297,7 +297,7 @@ def test_batch_is_sent_to_the_v1_address_with_the_key_or_the_token(
     pytest.importorskip("azure.identity", reason="the extra azure-openai is not installed")
     monkeypatch.setattr(entra, "_make_token_provider", lambda: lambda: "entra-token-0")
     with BatchEndpoint(model(**args)) as endpoint, pytest.raises(ModelError, match="batch endpoint"):
-        endpoint.look("batch_1")
+        endpoint.read_state("batch_1")
     path, headers, _ = azure.asked[-1]
     assert (path, headers["authorization"]) == ("/openai/v1/batches/batch_1", f"Bearer {sent}")
 

@@ -42,14 +42,14 @@ def test_nothing_gives_back_what_was_not_spent(name: str) -> None:
     budget = Budget(limits=Limits(max_tokens=300))
     assert budget.reserve(CALL)
     budget.settle(CALL, replace(CALL, **{name: -(10**9)}))
-    assert (budget.spent, budget.idle()) == (CALL, True)
+    assert (budget.spent, budget.is_idle()) == (CALL, True)
 
 
 def test_what_does_not_fit_sets_nothing_aside() -> None:
     budget = Budget(limits=Limits(max_calls=0))
     assert not budget.reserve(CALL)
     assert budget.reserved == Usage()
-    assert budget.idle()
+    assert budget.is_idle()
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_what_earlier_parts_of_a_run_spent_counts() -> None:
 
 def test_the_reason_names_the_limit_and_what_was_spent() -> None:
     budget = Budget(limits=Limits(max_tokens=1_000_000), price=PRICE, spent=Usage(calls=7, prompt_tokens=999_950))
-    assert budget.why(CALL) == (
+    assert budget.explain(CALL) == (
         "the budget max_tokens = 1000000 does not allow another request (7 calls, 999,950 tokens, $1.0000 spent)"
     )
 
@@ -86,11 +86,11 @@ def test_the_reason_names_the_limit_and_what_was_spent() -> None:
 def test_the_reason_names_a_limit_that_only_requests_under_way_fill() -> None:
     budget = Budget(limits=Limits(max_calls=1))
     budget.reserve(CALL)
-    assert "max_calls = 1 " in budget.why(CALL)
+    assert "max_calls = 1 " in budget.explain(CALL)
 
 
 def test_asking_for_a_reason_when_there_is_room_again_is_no_mistake() -> None:
-    assert Budget(limits=Limits(max_tokens=10_000)).why(CALL).startswith("the budget that was set")
+    assert Budget(limits=Limits(max_tokens=10_000)).explain(CALL).startswith("the budget that was set")
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -139,7 +139,7 @@ def test_what_another_model_of_the_run_took_counts_at_its_own_price() -> None:
     for _ in range(2):
         budget.settle(CALL, CALL)
     assert budget.cost() == pytest.approx(2 * 420e-6 + 0.6)
-    assert budget.in_words() == "4 calls, 324 tokens, $0.6008"
+    assert budget.describe_spending() == "4 calls, 324 tokens, $0.6008"
 
 
 def test_another_model_whose_price_is_not_known_leaves_the_cost_unknown_and_no_room_below_its_limit() -> None:

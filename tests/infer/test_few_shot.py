@@ -38,7 +38,7 @@ def spec(**args: Any) -> ModelSpec:
 def body(model: ModelSpec, kind: Any = "generate") -> dict[str, Any]:
     """What is sent, and what is written for a batch: the spec comes back from the store as JSON there."""
     question = Question(kind=kind, prompt=ASKED.prompt, labels=("A", "B") if kind == "choose" else ())
-    sent: dict[str, Any] = json.loads(RequestBodies(spec=model).body(question))
+    sent: dict[str, Any] = json.loads(RequestBodies(spec=model).make_body(question))
     return sent
 
 
@@ -54,7 +54,7 @@ def test_a_completions_endpoint_gets_them_as_lm_eval_writes_them() -> None:
 
 def test_what_a_request_takes_at_most_counts_them() -> None:
     models = spec(), spec().model_copy(update={"few_shot": ()})
-    with_shots, without = (RequestBodies(spec=model).most(ASKED).prompt_tokens for model in models)
+    with_shots, without = (RequestBodies(spec=model).estimate_usage(ASKED).prompt_tokens for model in models)
     more = with_shots - without
     assert more >= sum(len(message["content"]) for message in TURNS[1:5]) // 2
 
@@ -81,7 +81,7 @@ def test_they_are_part_of_the_key_of_an_answer() -> None:
     models = [spec(), spec().model_copy(update={"few_shot": SHOTS[::-1]}), spec().model_copy(update={"few_shot": ()})]
     for kind in ("generate", "choose", "loss"):
         question = Question(kind=kind, prompt="Q", labels=("A", "B"))
-        assert len({Keys(model, IDENTITY).of(question) for model in models}) == 3
+        assert len({Keys(model, IDENTITY).make_key(question) for model in models}) == 3
 
 
 @pytest.mark.parametrize("model", ["app/cmd:cat", "app/package.module:function", "recorded/replies.jsonl"])

@@ -249,6 +249,6 @@ def test_a_loop_that_is_let_go_cancels_what_still_goes_on() -> None:
         await asyncio.sleep(0)
         return "ok"
 
-    assert loop.result(answer(), timeout=5) == "ok"
+    assert loop.wait_for(answer(), timeout=5) == "ok"
     loop.stop()
     assert ended.wait(5)

@@ -19,7 +19,7 @@ REPLY = Question(kind="generate", prompt="Is it?")
 
 
 def key(question: Question = REPLY, *, spec: ModelSpec = SPEC, **identity: str) -> str:
-    return Keys(spec, {**IDENTITY, **identity}).of(question)
+    return Keys(spec, {**IDENTITY, **identity}).make_key(question)
 
 
 @pytest.mark.parametrize(

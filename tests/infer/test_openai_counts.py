@@ -77,7 +77,7 @@ def test_one_odd_count_loses_no_answer(store: str, usage: dict[str, object]) -> 
     with StoreBroker(keys, run=run, model="mock", budget=Budget()) as broker:
         answered(reply(usage=usage), broker, QUESTIONS, proper_from=1)
     row = Store().runs.get(run)
-    assert len(Store().answers.find([keys.of(question) for question in QUESTIONS])) == row.answers == 60
+    assert len(Store().answers.find([keys.make_key(question) for question in QUESTIONS])) == row.answers == 60
     # One is estimated, and the others took 12 each.
     assert 59 * 12 < row.spent.prompt_tokens + row.spent.completion_tokens < 59 * 12 + 100
     assert len(broker.warnings) == 1

@@ -200,7 +200,7 @@ def test_the_number_of_calls_stays_within_the_budget(server: Endpoint) -> None:
     OpenAI().open(spec(server, args={"retries": 8})).answer([generate(f"Prompt {n}") for n in range(60)], broker)
     assert len(server.bodies) == 25
     assert broker.budget.spent.calls == 25
-    assert broker.budget.idle()
+    assert broker.budget.is_idle()
     assert "max_calls" in str(broker.stopped)
 
 

@@ -10,7 +10,7 @@ from email.utils import formatdate
 
 import pytest
 
-from contrapose.tasks.infer.asking.endpoint import Breaker, Bucket, Limiter
+from contrapose.tasks.infer.asking.endpoint import Breaker, Bucket, ConcurrencyLimiter
 from contrapose.tasks.infer.asking.outcomes import draw_retry_delay, read_retry_after
 
 
@@ -38,7 +38,7 @@ def test_a_bucket_is_corrected_by_what_was_used() -> None:
 
 
 def test_concurrency_halves_once_a_round_trip_and_comes_back() -> None:
-    limiter = Limiter(16)
+    limiter = ConcurrencyLimiter(16)
     sent = time.monotonic()
     for _ in range(10):
         limiter.record_overload(sent)
@@ -50,7 +50,7 @@ def test_concurrency_halves_once_a_round_trip_and_comes_back() -> None:
 
 @pytest.mark.parametrize(("late", "limit"), [(5, 16.0), (60, 8.0)])
 def test_time_outs_halve_concurrency_when_they_are_many(late: int, limit: float) -> None:
-    limiter = Limiter(16)
+    limiter = ConcurrencyLimiter(16)
     sent = time.monotonic()
     for _ in range(100):
         limiter.record_answer()
@@ -60,7 +60,7 @@ def test_time_outs_halve_concurrency_when_they_are_many(late: int, limit: float)
 
 
 def test_the_event_loops_of_several_threads_share_a_limit() -> None:
-    limiter, seen, live = Limiter(2), [], []
+    limiter, seen, live = ConcurrencyLimiter(2), [], []
 
     async def work() -> None:
         async with limiter:
@@ -83,7 +83,7 @@ def test_the_event_loops_of_several_threads_share_a_limit() -> None:
 
 def test_a_waiter_that_is_cancelled_keeps_no_place() -> None:
     async def scene() -> None:
-        limiter = Limiter(1)
+        limiter = ConcurrencyLimiter(1)
         async with limiter:
             waiter = asyncio.create_task(limiter.__aenter__())
             await asyncio.sleep(0)
@@ -101,9 +101,9 @@ def test_an_endpoint_that_never_answered_is_gone_after_a_while() -> None:
     sent = breaker.start_request()
     breaker.record_limit("status 429")
     clock.now += 49
-    assert breaker.verdict() is None
+    assert breaker.explain_if_gone() is None
     clock.now += 2
-    assert "answered nothing in 51 s; the last: status 429" in str(breaker.verdict())
+    assert "answered nothing in 51 s; the last: status 429" in str(breaker.explain_if_gone())
     assert sent == 100
 
 
@@ -116,7 +116,7 @@ def test_what_hung_before_an_answer_says_nothing_about_now() -> None:
     clock.now += 30
     for each in sent:
         breaker.record_failure("no complete reply", each)
-    assert breaker.verdict() is None
+    assert breaker.explain_if_gone() is None
 
 
 @pytest.mark.parametrize("trusted", [True, False])
@@ -126,9 +126,9 @@ def test_an_endpoint_must_fail_for_some_seconds(trusted: bool) -> None:
     for _ in range(25):
         breaker.record_failure("status 500", breaker.start_request())
     clock.now += 15
-    assert breaker.verdict() is None
+    assert breaker.explain_if_gone() is None
     clock.now += 6
-    assert "25 times in a row" in str(breaker.verdict())
+    assert "25 times in a row" in str(breaker.explain_if_gone())
 
 
 @pytest.mark.parametrize(("trusted", "needed"), [(False, 10), (True, 20)])
@@ -136,11 +136,11 @@ def test_what_cannot_be_read_needs_no_patience(trusted: bool, needed: int) -> No
     clock = Clock()
     breaker = Breaker(30, trusted=trusted, clock=clock)
     for number in range(needed):
-        assert breaker.verdict() is None
+        assert breaker.explain_if_gone() is None
         sent = breaker.start_request()
         clock.now += 0.01
         breaker.record_unreadable(f"reply {number}", sent)
-    assert f"{needed} replies in a row that are none; the last: reply {needed - 1}" in str(breaker.verdict())
+    assert f"{needed} replies in a row that are none; the last: reply {needed - 1}" in str(breaker.explain_if_gone())
 
 
 def test_what_is_cut_off_at_once_is_a_server_that_dies() -> None:
@@ -150,9 +150,9 @@ def test_what_is_cut_off_at_once_is_a_server_that_dies() -> None:
     clock.now += 1
     for each in sent:
         breaker.record_unreadable("cut off", each)
-    assert breaker.verdict() is None
+    assert breaker.explain_if_gone() is None
     breaker.record_unreadable("cut off", breaker.start_request())
-    assert breaker.verdict() is not None
+    assert breaker.explain_if_gone() is not None
 
 
 def test_an_answer_makes_up_for_all_that_could_not_be_read() -> None:
@@ -160,7 +160,7 @@ def test_an_answer_makes_up_for_all_that_could_not_be_read() -> None:
     for _ in range(3):
         for _ in range(9):
             breaker.record_unreadable("HTML", breaker.start_request())
-        assert breaker.verdict() is None
+        assert breaker.explain_if_gone() is None
         breaker.record_answer()
 
 
@@ -175,7 +175,7 @@ def test_independent_faults_never_count_as_the_end(share: float) -> None:
             breaker.record_failure("status 500", sent)
         else:
             breaker.record_answer()
-        assert breaker.verdict() is None
+        assert breaker.explain_if_gone() is None
 
 
 @pytest.mark.parametrize(

@@ -106,10 +106,10 @@ def test_answers_are_found_by_a_run_that_was_given_the_settings(server: Refusing
     greedy = Generation(temperature=None)
     given = spec(server, generation=greedy, args={"max_tokens_field": "max_completion_tokens"})
     keys = Keys(given, {"revision": str(given.args["base_url"]), "max_tokens_field": "max_completion_tokens"})
-    fitted = Keys(spec(server), {"revision": str(given.args["base_url"]), "max_tokens_field": "max_tokens"}).changed(
-        {"gen_kwargs.temperature": None, "model_args.max_tokens_field": "max_completion_tokens"}
-    )
-    assert keys.of_forms(["plain"]) == fitted.of_forms(["plain"])
+    fitted = Keys(
+        spec(server), {"revision": str(given.args["base_url"]), "max_tokens_field": "max_tokens"}
+    ).apply_changes({"gen_kwargs.temperature": None, "model_args.max_tokens_field": "max_completion_tokens"})
+    assert keys.hash_forms(["plain"]) == fitted.hash_forms(["plain"])
     assert keys.spec.generation == fitted.spec.generation
 
 

@@ -37,7 +37,7 @@ CALL = {"id": "c1", "type": "function", "function": {"name": "pay", "arguments":
 def body(chat: Chat, **args: Any) -> dict[str, Any]:
     address = {"base_url": "http://127.0.0.1:9/v1", "api_key_env": "none", **args}
     question = Question(kind="generate", prompt=chat.prompt)
-    sent: dict[str, Any] = json.loads(RequestBodies(spec=ModelSpec(id="openai/x", args=address)).body(question))
+    sent: dict[str, Any] = json.loads(RequestBodies(spec=ModelSpec(id="openai/x", args=address)).make_body(question))
     return sent
 
 
@@ -54,7 +54,7 @@ def test_an_endpoint_of_completions_is_sent_a_transcript() -> None:
 def test_another_turn_and_another_tool_are_other_questions() -> None:
     keys = Keys(ModelSpec(id="mock"), {})
     chats = (TALK, OFFER, TALK.with_contents({1: "Ho"}), TALK.with_contents({3: "Pay Ben."}))
-    assert len({keys.of(Question(kind="generate", prompt=chat.prompt)) for chat in chats}) == len(chats)
+    assert len({keys.make_key(Question(kind="generate", prompt=chat.prompt)) for chat in chats}) == len(chats)
 
 
 def reply_with(message: Mapping[str, Any], chat: Chat) -> Any:

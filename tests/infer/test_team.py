@@ -67,12 +67,12 @@ def test_together_portions_spend_all_that_is_allowed_and_no_more(limits: Limits)
         made, rng = 0, random.Random(budget.owner)
         with reported(budget):
             while True:
-                idle = budget.idle()
+                idle = budget.is_idle()
                 if budget.reserve(CALL):
                     time.sleep(rng.uniform(0, 0.002))
                     budget.settle(CALL, CALL)
                     made += 1
-                elif idle and budget.idle():
+                elif idle and budget.is_idle():
                     return made
                 else:
                     time.sleep(0.02)
@@ -87,14 +87,14 @@ def test_what_the_others_were_granted_is_told_as_spent() -> None:
     assert one.reserve(CALL)
     assert not two.reserve(CALL)
     one.settle(CALL, CALL)
-    assert "(1 calls, 132 tokens, $0.0004 spent)" in two.why(CALL)
+    assert "(1 calls, 132 tokens, $0.0004 spent)" in two.explain(CALL)
 
 
 def test_a_portion_waits_for_others_whose_requests_may_turn_out_cheaper() -> None:
     one, two = budgets(2, Limits(max_tokens=200))
     assert one.reserve(CALL)
     assert not two.reserve(CALL)
-    assert not two.idle()
+    assert not two.is_idle()
     one.settle(CALL, Usage(calls=1, prompt_tokens=60, completion_tokens=2))
     one.give_back()
     one.give_back()

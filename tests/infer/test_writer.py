@@ -13,7 +13,7 @@ from store.test_answers import keyed
 
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.records import Usage
-from contrapose.tasks.infer.broker import Writer
+from contrapose.tasks.infer.broker import AnswerWriter
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.answers import AnswerBatch, AnswerRow, AnswerTable, build_batch
 
@@ -28,7 +28,7 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contrapose.tasks.infer.broker.AGAIN_SECONDS", 0.02)
 
 
-def writer(away: Callable[[], bool]) -> tuple[str, Writer]:
+def writer(away: Callable[[], bool]) -> tuple[str, AnswerWriter]:
     """A run, and a writer whose store is away now and then."""
     table, run = Store().answers, Store().runs.begin("run", config="{}", folder=".")
     keys_parameter = table.keys_parameter
@@ -39,7 +39,7 @@ def writer(away: Callable[[], bool]) -> tuple[str, Writer]:
         return keys_parameter(*arguments)
 
     table.keys_parameter = reached  # type: ignore[method-assign]
-    return run, Writer(table, Store().claims())
+    return run, AnswerWriter(table, Store().claims())
 
 
 def batch(run: str, answers: Sequence[AnswerRow], *, spent: Usage | None = None) -> AnswerBatch:

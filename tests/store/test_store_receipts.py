@@ -19,7 +19,7 @@ from store.test_answers import keyed, save
 
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.records import Usage
-from contrapose.tasks.infer.broker import Writer
+from contrapose.tasks.infer.broker import AnswerWriter
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.answers import AnswerTable, build_batch
 from contrapose.tasks.store.base import retry_transaction
@@ -181,7 +181,7 @@ def test_a_full_disk_uses_the_reserve_and_stops(
         return write(handle, data)
 
     monkeypatch.setattr("os.write", full)
-    its = Writer(table, Store().claims())
+    its = AnswerWriter(table, Store().claims())
     its.put(build_batch(MANY[:600], run=run, model="m", spent=Usage(calls=600), failures=0, again=False))
     with pytest.raises(ContraposeError, match="disk of the response store is full") as told:
         its.close()
@@ -209,7 +209,7 @@ def test_what_a_server_does_not_take_waits_in_receipts(
 
     keep = AnswerTable._keep
     monkeypatch.setattr(AnswerTable, "_keep", retry_transaction(away))
-    its = Writer(table, Store().claims())
+    its = AnswerWriter(table, Store().claims())
     its.put(build_batch(MANY[:6], run=run, model="m", spent=Usage(calls=6), failures=0, again=False))
     with pytest.raises(ContraposeError, match="6 questions could not be kept"):
         its.close()

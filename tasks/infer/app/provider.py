@@ -1,4 +1,4 @@
-"""Provider `app`: an application, asked as its users ask it."""
+"""Provider `app`: sends prompts to your application in the way that its users do."""
 
 from __future__ import annotations
 
@@ -85,12 +85,12 @@ class App(TextProvider):
     }
 
     def check(self, spec: ModelSpec) -> Check:
-        """Look for the callable or the command; an address is not asked, since it knows no other questions."""
+        """Check that the callable or the command is there; an address is not checked, because it takes only prompts."""
         self.identity(spec)
         return Check(state="ok", observed=f"{spec.id} is {'named' if find_kind(spec) == 'http' else 'there'}")
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
-        """Return address, request and the version that the user names: nobody else knows it."""
+        """Return the address, the request and the version, which only the user can name."""
         settings, kind = read_settings(spec), find_kind(spec)
         if kind == "callable":
             asyncio.run(try_callable(settings.address))
@@ -106,11 +106,11 @@ class App(TextProvider):
         return {"revision": settings.address, "dtype": "unknown", "device": "remote", **request, **version}
 
     def returns_passages(self, spec: ModelSpec) -> bool:
-        """Return whether its settings name the place of passages."""
+        """Return whether the settings name the place of retrieved passages."""
         return bool(read_settings(spec).context)
 
     def open(self, spec: ModelSpec) -> PooledModel:
-        """Return settings and shared limits; the application is asked when there are prompts."""
+        """Return the model with its settings and shared limits; no request is made yet."""
         settings = read_settings(spec)
         transport = {"http": HttpTransport, "callable": CallableTransport, "command": CommandTransport}[find_kind(spec)]
         return PooledModel(settings, partial(transport, settings), processes=spec.processes)
@@ -149,7 +149,7 @@ def read_settings(spec: ModelSpec) -> AppSettings:
 
 
 def find_kind(spec: ModelSpec) -> Kind:
-    """Return the kind of application that is named."""
+    """Return the kind of application that the model id names: http, callable or command."""
     name = spec.name
     if name.startswith(COMMAND):
         _split_command(spec)
@@ -197,7 +197,7 @@ def _read_body(spec: ModelSpec, method: str) -> Mapping[str, Any]:
 
 
 def has_place_for_prompt(value: Any) -> bool:
-    """Return whether a text in a body has a place for the prompt."""
+    """Return whether some text in a request body has a place for the prompt."""
     if isinstance(value, Mapping | list):
         return any(map(has_place_for_prompt, value.values() if isinstance(value, Mapping) else value))
     return isinstance(value, str) and PROMPT in value

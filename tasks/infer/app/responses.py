@@ -22,7 +22,7 @@ EVERY = "*"
 MOST_STEPS = 20
 LONGEST_PATH = 200
 NO_STEP = re.compile(r"\A\Z|\A\s|\s\Z|\A\$\Z|[\[\]*]")
-"""What is no name: nothing, blanks around it, or a sign of the notations of other tools."""
+"""Matches a step that is not a name: empty, with blanks around it, or with signs of other path notations."""
 PASSAGE_PATH = (
     f"names and places parted by points, with {EVERY} for every item of a list, such as documents.{EVERY}.text, and "
     "not the place of the reply"
@@ -31,16 +31,16 @@ PASSAGE_PATH = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyPassages:
-    """The passages of one reply."""
+    """The passages that an application retrieved for one reply."""
 
     kept: tuple[str, ...] | None = None
-    """In their order, so many and so long as are kept; None where it is not known what was retrieved."""
+    """The passages in order, cut to what is kept; None if it is unknown what was retrieved."""
     remarks: Mapping[str, str] = field(default_factory=dict)
     """Warnings about them, by kind."""
 
 
 def parse_path(path: object) -> tuple[str, ...]:
-    """Return the steps of a path, such as `documents.*.text`; none where it is no path.
+    """Return the steps of a path, such as `documents.*.text`; no steps if it is not a path.
 
     A step is a name, the place of an item in a list, from 0, or `*`, which stands for every item.
     """
@@ -52,9 +52,9 @@ def parse_path(path: object) -> tuple[str, ...]:
 
 
 def fill_body(value: Any, prompt: str) -> Any:
-    """Return a body with the prompt in the texts of its places: no prompt can change what the body is.
+    """Return a request body with the prompt filled in; a prompt cannot change the structure of the body.
 
-    A conversation is a transcript where the body wants the prompt as text.
+    A conversation becomes a transcript if the body wants the prompt as text.
     """
     if value in (MESSAGES, TOOLS):
         chat = parse_chat(prompt) or Chat(messages=(Message(role="user", content=prompt),))
@@ -97,7 +97,7 @@ def find_reply(content: bytes, path: str, *, calls: str = "") -> str:
 
 
 def parse_command_output(text: str) -> str:
-    """Return what a command wrote: as it is, or, of an object with `calls`, its calls and its reply."""
+    """Return the text that a command wrote; if it is a JSON object with `calls`, return its calls and its reply."""
     returned = parse_json(text) if text.startswith("{") else None
     if not isinstance(returned, dict) or "calls" not in returned:
         return text
@@ -107,7 +107,7 @@ def parse_command_output(text: str) -> str:
 
 
 def extract_passages(content: bytes, steps: Sequence[str]) -> ReplyPassages:
-    """Return the passages at the end of `steps` in a JSON response; nothing is known of them without steps."""
+    """Return the passages at the end of `steps` in a JSON response; without steps, the passages are unknown."""
     if not steps:
         return ReplyPassages()
     try:
@@ -118,7 +118,7 @@ def extract_passages(content: bytes, steps: Sequence[str]) -> ReplyPassages:
 
 
 def collect_passages(value: Any, steps: Sequence[str]) -> ReplyPassages:
-    """Return the passages at the end of some steps in a value of JSON: a list, or with `*` the texts of all items."""
+    """Return the passages at the end of some steps in a JSON value: a list, or with `*` the texts of all items."""
     try:
         texts = convert_passages(find_value_at(value, steps))
     except ValueError as error:
@@ -127,7 +127,7 @@ def collect_passages(value: Any, steps: Sequence[str]) -> ReplyPassages:
 
 
 def read_row_passages(row: Mapping[str, Any], column: str) -> ReplyPassages:
-    """Return the passages in a row: a list in a column, as JSON in a text, or at a path that begins with a column."""
+    """Return the passages in a row of a table: a list, JSON text, or a path that begins with a column."""
     name, _, path = (column, "", "") if column in row else column.partition(".")
     value = row.get(name)
     if isinstance(value, str):
@@ -137,7 +137,7 @@ def read_row_passages(row: Mapping[str, Any], column: str) -> ReplyPassages:
 
 
 def keep_passages(texts: Sequence[str], *, size: int) -> ReplyPassages:
-    """Return bounded passages as they are stored, without control characters and lone surrogates, of `size` in all."""
+    """Return the first passages for the store, cleaned of control characters and lone surrogates; `size`: of all."""
     remarks = {}
     if size > MOST_PASSAGES:
         text = f"Some replies came with more than {MOST_PASSAGES} passages, such as {size:,}"
@@ -146,12 +146,12 @@ def keep_passages(texts: Sequence[str], *, size: int) -> ReplyPassages:
 
 
 def note_missing_passages(why: str) -> ReplyPassages:
-    """Return the passages of a reply that came without any, with a warning."""
+    """Return no passages, with a warning that the reply came without any."""
     return ReplyPassages(remarks={"passages": f"{NO_PASSAGES}: {why}."})
 
 
 def find_value_at(value: Any, steps: Sequence[str]) -> Any:
-    """Return the value at the end of some steps; behind a `*` a list of the values that the other steps lead to."""
+    """Return the value at the end of some steps; after a `*`, the list of values that the other steps lead to."""
     path = ".".join(steps)
 
     def walk(value: Any, steps: Sequence[str]) -> Any:

@@ -1,4 +1,4 @@
-"""Requests to an application: over HTTP, to a callable in processes of its own, or to a command for each prompt."""
+"""Requests to an application: over HTTP, to a callable in worker processes, or to one command for each prompt."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ Stream = TypeVar("Stream", asyncio.StreamReader, asyncio.StreamWriter)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppSettings(AskingPace):
-    """Address and pace of an application, and how it is asked."""
+    """Address, rate limits and request format of an application."""
 
     command: tuple[str, ...] = ()
     """Words of a command; empty for the other kinds."""
     method: str
-    """Of requests over HTTP."""
+    """Method of requests over HTTP."""
     body: Mapping[str, Any]
     """JSON that is sent over HTTP."""
     reply: str
@@ -76,7 +76,7 @@ class AppSettings(AskingPace):
     calls: str
     """Path to the calls of tools in JSON; empty: the field `calls`."""
     context: tuple[str, ...]
-    """Steps to the passages in JSON; empty where none are asked for."""
+    """Steps to the passages in JSON; empty if none are asked for."""
     headers: Mapping[str, str]
     """Further headers, with their secrets."""
     memory: int
@@ -86,7 +86,7 @@ class AppSettings(AskingPace):
 
 
 class HttpTransport(Transport):
-    """Requests to one address."""
+    """Makes HTTP requests to one address."""
 
     def __init__(self, settings: AppSettings) -> None:
         self.settings = settings
@@ -97,7 +97,7 @@ class HttpTransport(Transport):
         await self.client.close()
 
     async def request(self, question: Question, *, timeout: float) -> Reply | Failure:
-        """Make one request. Every failure is returned, never raised."""
+        """Make one request and return its failure, if any, instead of raising it."""
         start, settings = time.monotonic(), self.settings
         unreadable = ""
         try:
@@ -138,23 +138,23 @@ class HttpTransport(Transport):
         return Failure(kind="broken reply", message=message, then="give up", billed=True, unreadable=True)
 
     def _clean(self, text: str) -> str:
-        """Return a text in one line, without the secrets that were sent: some servers repeat them."""
+        """Return a text in one line, without the secrets that were sent, because some servers repeat them."""
         return " ".join(remove_secrets(text, self.settings.headers.values()).split())[:SHOWN]
 
 
 class WorkerEndedError(Exception):
-    """The process of a callable has ended."""
+    """Raised if the process of a callable has ended."""
 
 
 @dataclass(slots=True, kw_only=True)
-class Worker:
-    """A process of a callable, which is asked one prompt at a time."""
+class CallableWorker:
+    """A process that runs a callable and answers one prompt at a time."""
 
     process: asyncio.subprocess.Process
 
     @classmethod
-    async def start(cls, callable_name: str) -> Worker:
-        """Start a process that has found the callable."""
+    async def start(cls, callable_name: str) -> CallableWorker:
+        """Start a process, and wait until it has found the callable."""
         words = (sys.executable, "-P", str(WORKER), callable_name)
         worker = cls(process=await start_process(*words, stderr=asyncio.subprocess.DEVNULL))
         why = ""
@@ -190,7 +190,7 @@ class Worker:
         return await self.receive()
 
     async def receive(self) -> Mapping[str, Any]:
-        """Return the next message of the process; it raises what `ask` raises."""
+        """Return the next message of the process; raise the same errors as `ask`."""
         line = await _require_pipe(self.process.stdout).readline()
         if not line.endswith(b"\n"):
             raise WorkerEndedError(f"its process ended ({describe_exit_status(await self.process.wait())})")
@@ -199,17 +199,17 @@ class Worker:
 
 
 async def try_callable(name: str) -> None:
-    """Refuse a callable that is not there, before any prompt is asked."""
-    worker = await Worker.start(name)
+    """Raise an error for a callable that is not there, before any prompt is sent."""
+    worker = await CallableWorker.start(name)
     await end_group(worker.process)
 
 
 class CallableTransport(Transport):
-    """A callable, in as many processes as prompts are asked at a time; one that fails is begun anew."""
+    """Runs a callable in one process for each prompt at a time; a process that fails is started again."""
 
     def __init__(self, settings: AppSettings) -> None:
         self.settings = settings
-        self.idle: list[Worker] = []
+        self.idle: list[CallableWorker] = []
 
     async def close(self) -> None:
         """End the processes."""
@@ -217,9 +217,9 @@ class CallableTransport(Transport):
             await end_group(worker.process)
 
     async def request(self, question: Question, *, timeout: float) -> Reply | Failure:
-        """Have one prompt answered. Every failure is returned, never raised."""
+        """Let one process answer a prompt, and return its failure, if any, instead of raising it."""
         try:
-            worker = self.idle.pop() if self.idle else await Worker.start(self.settings.address)
+            worker = self.idle.pop() if self.idle else await CallableWorker.start(self.settings.address)
         except (ModelError, OSError) as error:
             return Failure(kind="start", message=str(error), then="stop")
         start, keep = time.monotonic(), False
@@ -239,7 +239,7 @@ class CallableTransport(Transport):
 
 
 def make_call_outcome(message: Mapping[str, Any], *, seconds: float) -> Reply | Failure:
-    """Return the outcome of a call that a message of `worker.py` tells of."""
+    """Return the reply or the failure that a message of `worker.py` reports."""
     if "error" in message:
         return Failure(kind="error", message=str(message["error"])[:SHOWN_OF_ERROR], then="give up")
     retrieved = ReplyPassages()
@@ -253,13 +253,13 @@ def make_call_outcome(message: Mapping[str, Any], *, seconds: float) -> Reply | 
 
 
 class CommandTransport(Transport):
-    """A command: it reads the prompt and writes the reply."""
+    """Runs a command for each prompt: it reads the prompt and writes the reply."""
 
     def __init__(self, settings: AppSettings) -> None:
         self.settings = settings
 
     async def request(self, question: Question, *, timeout: float) -> Reply | Failure:
-        """Run the command once. Every failure is returned, never raised."""
+        """Run the command once, and return its failure, if any, instead of raising it."""
         start = time.monotonic()
         try:
             process = await start_process(*self.settings.command, stderr=asyncio.subprocess.PIPE)
@@ -285,7 +285,7 @@ class CommandTransport(Transport):
 
 
 async def start_process(*words: str, stderr: int) -> asyncio.subprocess.Process:
-    """Start a process in a session of its own, with pipes to its input and from its output."""
+    """Start a process in its own session, with pipes to its input and from its output."""
     pipe = asyncio.subprocess.PIPE
     return await asyncio.create_subprocess_exec(
         *words, stdin=pipe, stdout=pipe, stderr=stderr, limit=LONGEST_LINE, start_new_session=True
@@ -293,7 +293,7 @@ async def start_process(*words: str, stderr: int) -> asyncio.subprocess.Process:
 
 
 async def _run(process: asyncio.subprocess.Process, prompt: str) -> tuple[bytes, bytes, int]:
-    """Return what a command writes and complains of, and its status."""
+    """Return the output, the error output and the exit status of a command."""
     stdin = _require_pipe(process.stdin)
 
     async def write_prompt() -> None:
@@ -318,7 +318,7 @@ async def _run(process: asyncio.subprocess.Process, prompt: str) -> tuple[bytes,
 
 
 def _require_pipe(stream: Stream | None) -> Stream:
-    """Return a stream that was asked for when its process began."""
+    """Return a stream of a process, which must have been opened as a pipe."""
     if stream is None:
         raise RuntimeError("a process began without its pipes")
     return stream
@@ -333,7 +333,7 @@ async def _read_last(stream: asyncio.StreamReader) -> bytes:
 
 
 async def end_group(process: asyncio.subprocess.Process) -> None:
-    """End a process, and those that it has begun."""
+    """End a process, and the processes that it has started."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     # A process counts as ended when its pipes have, and a full one must be read to its end for that. One that somebody

@@ -1,4 +1,4 @@
-"""Worker process of a callable: it gets prompts over pipes, one after the other.
+"""Worker process of a callable: it reads prompts from a pipe, one after the other, and writes replies.
 
 It is run as a file, in the environment of the application, so it imports nothing of ours.
 Each message is a line of JSON.
@@ -20,11 +20,11 @@ from itertools import islice
 from typing import Any
 
 LOOK_SECONDS = 1.0
-"""Between two looks whether the process that asks is still there."""
+"""Seconds between two checks whether the parent process still runs."""
 LARGEST = 4 << 20
 """Characters of a reply."""
 LONGEST = 2000
-"""Characters of an error that are told."""
+"""Characters of an error that are reported."""
 MOST_PASSAGES = 100
 """Passages of a reply that are kept."""
 LONGEST_PASSAGE = 4000
@@ -32,7 +32,7 @@ LONGEST_PASSAGE = 4000
 
 
 def main() -> None:
-    """Answer until nobody asks any more."""
+    """Answer prompts until the pipe is closed."""
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     # What the callable prints goes nowhere, and what it reads is empty.
     nowhere = os.open(os.devnull, os.O_RDWR)
@@ -73,14 +73,14 @@ def _find(name: str) -> Any:
 
 
 def format_callable_error(error: BaseException) -> str:
-    """Return an error of a callable in one line."""
+    """Return an error that a callable raised as one line of text."""
     return " ".join(f"{type(error).__name__}: {error}".split())[:LONGEST]
 
 
 def make_reply_message(returned: object) -> dict[str, Any]:
-    """Return the message about a reply: a text, or a mapping with `reply`, the `calls` of tools and `context`.
+    """Return the message for a reply: a text, or a mapping with `reply`, the `calls` of tools and `context`.
 
-    Passages are bounded here, since a message is; where there are none, `no_context` says why.
+    Passages are cut here, because a message has a limit; if there are none, `no_context` says why.
     """
     parts = returned if isinstance(returned, Mapping) and returned.keys() & {"reply", "calls"} else {}
     reply = parts.get("reply", "" if parts else returned)
@@ -104,7 +104,7 @@ def make_reply_message(returned: object) -> dict[str, Any]:
 
 
 def convert_passages(value: Any) -> list[str]:
-    """Return a list of texts, or of whole numbers, which name texts, as texts."""
+    """Return a list of texts; whole numbers, which are ids of texts, become texts."""
     if not isinstance(value, list | tuple):
         raise ValueError(f"{type(value).__name__} where a list of texts should be")
     for item in value:
@@ -114,7 +114,7 @@ def convert_passages(value: Any) -> list[str]:
 
 
 def bound_passages(passages: Iterable[str]) -> list[str]:
-    """Return the first passages; a long one is cut, with a hash of the complete text: others end otherwise."""
+    """Return the first passages; a long one is cut and ends with a hash of its complete text."""
     texts = list(islice(passages, MOST_PASSAGES))
     for number, text in enumerate(texts):
         if len(text) > LONGEST_PASSAGE:
@@ -129,7 +129,7 @@ async def _await(reply: Any) -> Any:
 
 
 def _measure_megabytes() -> int:
-    """Return the megabytes that the process holds now; 0 where the system does not say."""
+    """Return the megabytes that the process uses now; 0 if the system does not report it."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20
@@ -138,7 +138,7 @@ def _measure_megabytes() -> int:
 
 
 def _end_after_parent(parent: int) -> None:
-    """End when the process that asks has ended, whatever the callable does."""
+    """End this process as soon as its parent has ended, whatever the callable does."""
     while os.getppid() == parent:
         time.sleep(LOOK_SECONDS)
     os._exit(1)

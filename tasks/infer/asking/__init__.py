@@ -1,1 +1,1 @@
-"""Concurrent asking: thousands of requests to one endpoint, with limits, retries and giving up."""
+"""Concurrent requests to one endpoint, with rate limits, retries and a rule when to give up."""

@@ -1,4 +1,4 @@
-"""One question, from its first request to its answer."""
+"""Ask one question: make requests, with retries, until there is an answer or a final failure."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ ONE_CALL = Usage(calls=1)
 
 
 class Transport:
-    """Makes the requests of one call, within its event loop."""
+    """Makes the requests of one pool of workers; one subclass for each kind of endpoint."""
 
     def max_usage(self, question: Question) -> Usage:
-        """Return what a request takes at most: one call, where nobody counts tokens."""
+        """Return the greatest usage of a request: one call, if tokens are not counted."""
         return ONE_CALL
 
     async def request(self, question: Question, *, timeout: float) -> Reply | Failure:
-        """Make one request, in so many seconds at most. Every failure is returned, never raised."""
+        """Make one request within `timeout` seconds, and return its failure, if any, instead of raising it."""
         raise NotImplementedError
 
     async def close(self) -> None:
-        """Close what is open at the end of the call."""
+        """Close connections or processes when the pool ends."""
 
 
 @dataclass(slots=True)
 class Tries:
-    """The requests that were made for one question."""
+    """Counts of the requests that were made for one question."""
 
     spent: Usage = field(default_factory=Usage)
-    """Their usage."""
+    """Usage of the requests."""
     failures: int = 0
     """Number that failed, limits not counted."""
     limited: int = 0
@@ -53,37 +53,37 @@ class Tries:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asker:
-    """Asks until there is an answer or a final failure, within everybody's limits."""
+    """Asks a question until there is an answer or a final failure, within shared limits."""
 
     transport: Transport
     """Makes the requests."""
     endpoint: Endpoint
-    """Limits that all share."""
+    """Limits that all questions share."""
     breaker: Breaker
-    """Judges whether the endpoint is gone."""
+    """Decides whether the endpoint is gone."""
     broker: StoreBroker
     """Holds the budget, and the reason to stop."""
     trying: bool = False
-    """Whether forms are tried: that one is refused says nothing of the prompt."""
+    """Whether forms are tried: then a refusal says nothing about the prompt."""
 
     async def ask(self, question: Question) -> Answer | None:
-        """Return the answer, or the failure that is final; None where nothing was asked before the run stopped."""
+        """Return the answer with a reply or the final failure; None if the run stopped before any request."""
         tries = Tries()
-        with self.counting(question, tries):
-            return self.answer(question, await self.outcome(question, tries), tries)
+        with self.keep_spending(question, tries):
+            return self.make_answer(question, await self.request(question, tries), tries)
 
     @contextmanager
-    def counting(self, question: Question, tries: Tries) -> Iterator[None]:
-        """Leave at the broker what was spent on a question, even where asking for it is cancelled."""
+    def keep_spending(self, question: Question, tries: Tries) -> Iterator[None]:
+        """Report the spending on a question to the broker, even if asking is cancelled."""
         try:
             yield
         except asyncio.CancelledError:
-            if (answer := self.answer(question, None, tries)) is not None:
+            if (answer := self.make_answer(question, None, tries)) is not None:
                 self.broker.put([answer])
             raise
 
-    def answer(self, question: Question, outcome: Reply | Failure | None, tries: Tries) -> Answer | None:
-        """Return a question's answer by its last outcome; None where nothing was asked.
+    def make_answer(self, question: Question, outcome: Reply | Failure | None, tries: Tries) -> Answer | None:
+        """Return the answer to a question from its last outcome; None if no request was made.
 
         Requests that had no answer when the run stopped were paid for all the same.
         """
@@ -97,8 +97,8 @@ class Asker:
         spent = tries.spent
         return Answer(question=question, completion=completion, seconds=seconds, requests=spent.calls, spent=spent)
 
-    async def outcome(self, question: Question, tries: Tries, *, patience: int | None = None) -> Reply | Failure | None:
-        """Return the reply, or the failure that is final; None where the run stopped before."""
+    async def request(self, question: Question, tries: Tries, *, patience: int | None = None) -> Reply | Failure | None:
+        """Request until there is a reply or a final failure, and return it; None if the run stopped before."""
         settings = self.endpoint.settings
         while (outcome := await self._request(question, tries)) is not None:
             if isinstance(outcome, Reply):
@@ -120,7 +120,7 @@ class Asker:
         return None
 
     async def _request(self, question: Question, tries: Tries) -> Reply | Failure | None:
-        """Make one request under all limits; None where the budget or the run does not allow it."""
+        """Make one request within all limits; None if the budget or the run does not allow it."""
         most, budget, limiter = self.transport.max_usage(question), self.broker.budget, self.endpoint.limiter
         async with limiter:
             wait = max(self.endpoint.requests.take(1), self.endpoint.tokens.take(_count_tokens(most)))
@@ -129,11 +129,11 @@ class Asker:
                 wait = 0.0
             # Requests under way may turn out cheaper than reserved.
             while not self.broker.stopped:
-                idle = budget.idle()
+                idle = budget.is_idle()
                 if budget.reserve(most):
                     break
-                if idle and budget.idle():
-                    self.broker.stop(budget.why(most))
+                if idle and budget.is_idle():
+                    self.broker.stop(budget.explain(most))
                 await asyncio.sleep(SETTLING_SECONDS)
             else:
                 return None
@@ -142,7 +142,7 @@ class Asker:
             return await self._request_paid(question, most, tries)
 
     async def _request_paid(self, question: Question, most: Usage, tries: Tries) -> Reply | Failure:
-        """Make the request itself; its usage is settled even when it is cancelled."""
+        """Make one request that is paid for; its usage is settled even if it is cancelled."""
         # A request that is cut off may have been billed: it counts with what it may have taken at most.
         used, sent = most, self.breaker.start_request()
         settings = self.endpoint.settings
@@ -165,7 +165,7 @@ class Asker:
         return outcome
 
     def _record(self, outcome: Reply | Failure, question: Question, sent: float) -> None:
-        """Report an outcome to the breaker, the limiter and people."""
+        """Report an outcome to the breaker and the limiter, and keep its warnings."""
         if isinstance(outcome, Reply):
             self.breaker.record_answer()
             self.endpoint.count_answer()
@@ -180,15 +180,15 @@ class Asker:
         if outcome.unreadable:
             self.breaker.record_unreadable(outcome.message, sent)
             # At once: the pool looks ten times a second, in which hundreds may be asked.
-            if (verdict := self.breaker.verdict()) is not None:
-                self.broker.stop(verdict)
+            if (reason := self.breaker.explain_if_gone()) is not None:
+                self.broker.stop(reason)
         elif outcome.then == "retry":
             self.breaker.record_failure(outcome.message, sent)
         elif outcome.then == "give up" and not (self.trying and question.form != "plain"):
             self.breaker.record_refusal(outcome.message)
 
     def _next_wait(self, failure: Failure, tries: Tries) -> float:
-        """Return seconds until the next try; a wait that the endpoint asked for holds for everybody."""
+        """Return seconds until the next try; if the endpoint asked for a wait, all requests wait."""
         if failure.then == "stop" and (failure.certain or not self.breaker.answered):
             self.broker.stop(failure.message)
         tries.failures += failure.then == "retry"
@@ -204,7 +204,7 @@ class Asker:
 
 
 def _estimate_usage(outcome: Reply | Failure, most: Usage) -> Usage:
-    """Return what a request counts as: an endpoint that does not count its tokens is taken at our estimate."""
+    """Return the usage that a request counts as: our estimate if the endpoint does not count tokens."""
     if not isinstance(outcome, Reply):
         return most if outcome.billed else ONE_CALL
     used, written = outcome.completion.usage, most.completion_tokens if outcome.completion.text else 0

@@ -1,4 +1,4 @@
-"""Limits and counts of one endpoint, which all parts of a run share."""
+"""Rate limits, request counts and the breaker of one endpoint; all parts of a run share them."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from threading import Lock
 from contrapose.tasks.store import Store
 
 TRUST_SECONDS = 120.0
-"""How long an answer proves that there is an endpoint: longer than a rate limit per minute can silence it."""
+"""How long an answer proves that the endpoint is there: longer than a limit per minute can block it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskingPace:
-    """Address and pace of an endpoint."""
+    """Address, timeouts and rate limits of an endpoint."""
 
     address: str
-    """Limits per minute are kept for it."""
+    """The address that the limits per minute are for."""
     concurrency: int
     """The most requests under way at a time."""
     timeout: float
@@ -32,18 +32,18 @@ class AskingPace:
     requests_per_minute: float | None = None
     """The limit; None is none."""
     tokens_per_minute: float | None = None
-    """The limit; None is none, and where nobody counts tokens."""
+    """The limit; None: no limit, or tokens are not counted."""
     called: str = "the endpoint"
     """Its name in messages."""
 
 
 class Endpoint:
-    """Concurrency, rate limits and counts; any thread may use it, and `processes` keep the limits through the store."""
+    """Concurrency, limits and counts of an endpoint; threads share it, and `processes` share limits by the store."""
 
     def __init__(self, settings: AskingPace, *, processes: int = 1) -> None:
         self.settings = settings
         self.concurrency = max(1, settings.concurrency // processes)
-        self.limiter = Limiter(self.concurrency)
+        self.limiter = ConcurrencyLimiter(self.concurrency)
         self.requests, self.tokens = (
             Bucket(per_minute)
             if per_minute is None or processes == 1
@@ -54,19 +54,19 @@ class Endpoint:
         self._answered_at: float | None = None
         self._lock = Lock()
 
-    def breaker(self) -> Breaker:
-        """Return a judge for one call, which knows whether the endpoint answered lately."""
+    def make_breaker(self) -> Breaker:
+        """Return a breaker for one pool of workers; it knows whether the endpoint answered lately."""
         answered_at = self._answered_at
         trusted = answered_at is not None and time.monotonic() - answered_at < TRUST_SECONDS
         return Breaker(self.settings.timeout, trusted=trusted, called=self.settings.called)
 
     def count_answer(self) -> None:
-        """Take note that a request was answered."""
+        """Count a request that was answered."""
         self._answered_at = time.monotonic()
         self.limiter.record_answer()
 
     def count_retry(self, kind: str) -> None:
-        """Take note that a request is made again."""
+        """Count a request that is made again."""
         with self._lock:
             self._retried[kind] += 1
 
@@ -110,7 +110,7 @@ LONG_PATIENCE = 180.0
 
 
 class Breaker:
-    """The judge of one endpoint, during one call."""
+    """Decides whether one endpoint is gone, by the requests of one pool of workers."""
 
     def __init__(
         self,
@@ -128,25 +128,25 @@ class Breaker:
         self._round_since, self._limited, self._refused = 0.0, False, 0
 
     def start_request(self) -> float:
-        """Return when a request leaves, by the clock."""
+        """Return the time at which a request is sent, by the clock."""
         now = self._clock()
         if self._since is None:
             self._since = now
         return now
 
     def record_answer(self) -> None:
-        """Forget all failures: the endpoint answered."""
+        """Forget all failures, because the endpoint answered."""
         self.answered, self._streak, self._limited, self._since = True, 0, False, self._clock()
         self._unreadable, self._rounds, self._round_since = 0, 0, 0.0
 
     def record_failure(self, why: str, sent: float) -> None:
-        """Count a request that failed for a reason that is the endpoint's."""
+        """Count a request that failed because of the endpoint."""
         if self._since is not None and sent >= self._since:
             self._streak += 1
             self.last = why
 
     def record_unreadable(self, why: str, sent: float) -> None:
-        """Count a response that is no reply of the API."""
+        """Count a response that is not a reply of the API."""
         self.record_failure(why, sent)
         if self._since is None or sent < self._since:
             return
@@ -155,15 +155,15 @@ class Breaker:
             self._rounds, self._round_since = self._rounds + 1, self._clock()
 
     def record_refusal(self, why: str) -> None:
-        """Count a request that was refused for a reason that seems to be its prompt's."""
+        """Count a request that was refused, as it seems because of its prompt."""
         self._refused, self.last = self._refused + 1, why
 
     def record_limit(self, why: str) -> None:
         """Count a request that a rate limit refused."""
         self._limited, self.last = True, why
 
-    def verdict(self) -> str | None:
-        """Return why the endpoint counts as gone; None while it does not."""
+    def explain_if_gone(self) -> str | None:
+        """Return why the endpoint counts as gone, or None if it does not."""
         silence = 0.0 if self._since is None else self._clock() - self._since
         if self._refused >= STREAK and not self.answered:
             return f"{self.called} refused {self._refused} prompts and answered none; the last: {self.last}"
@@ -178,12 +178,12 @@ class Breaker:
 
 
 RECENT = 200
-TELLING_SHARE = 0.25
-"""A few requests hang on a server that copes; when as many time out, it does not."""
+OVERLOAD_SHARE = 0.25
+"""Share of timeouts that means overload; a few requests hang on any server."""
 
 
-class Limiter:
-    """Additive increase, multiplicative decrease, shared by the event loops of several threads."""
+class ConcurrencyLimiter:
+    """Limits the concurrency: one more after successes, half after overload (AIMD); several threads share it."""
 
     def __init__(self, ceiling: int) -> None:
         self.ceiling = self.lowest = ceiling
@@ -221,7 +221,7 @@ class Limiter:
                 turn.get_loop().call_soon_threadsafe(_grant, turn)
 
     def record_answer(self) -> None:
-        """Allow one more request at a time for every window of successes, up to the ceiling."""
+        """Count a success; each full window of them allows one more request at a time, up to the ceiling."""
         with self._lock:
             self._in_time += 1
             self._age_counts()
@@ -229,31 +229,31 @@ class Limiter:
                 self.limit = min(float(self.ceiling), self.limit + 1 / self.limit)
 
     def record_overload(self, started: float) -> None:
-        """Halve, once for all requests that were under way together; `started`: by `time.monotonic()`."""
+        """Halve the limit, once for all requests that ran together; `started`: by `time.monotonic()`."""
         with self._lock:
             self._halve(started)
 
     def record_timeout(self, started: float) -> None:
-        """Halve where many of the requests since the last cut took too long."""
+        """Halve the limit if many requests since the last cut took too long."""
         with self._lock:
             self._late += 1
             self._age_counts()
-            if self._late >= TELLING_SHARE * (self._late + self._in_time):
+            if self._late >= OVERLOAD_SHARE * (self._late + self._in_time):
                 self._halve(started)
 
     def pause(self, seconds: float) -> None:
-        """Send nothing for a while, whoever asks."""
+        """Stop all requests for some seconds."""
         with self._lock:
             until = time.monotonic() + seconds
             self.pauses += self._resume_at < time.monotonic()
             self._resume_at = max(self._resume_at, until)
 
     def pause_left(self) -> float:
-        """Return the seconds left of a pause."""
+        """Return the seconds that are left of a pause."""
         return max(0.0, self._resume_at - time.monotonic()) if self._resume_at else 0.0
 
     def _age_counts(self) -> None:
-        """Let old requests count less and less."""
+        """Reduce the weight of old requests in the counts."""
         if self._late + self._in_time > RECENT:
             self._late, self._in_time = self._late // 2, self._in_time // 2
 
@@ -278,7 +278,7 @@ BURST_SECONDS = 1.0
 
 
 class Bucket:
-    """Amounts per minute. It holds one second's worth, so that no minute sees noticeably more than the limit."""
+    """A limit per minute. It saves up one second's amount, so that no minute has much more than the limit."""
 
     def __init__(self, per_minute: float | None, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._rate = None if per_minute is None else per_minute / 60
@@ -289,7 +289,7 @@ class Bucket:
         self._lock = Lock()
 
     def take(self, amount: float) -> float:
-        """Take an amount, on credit where need be; return the seconds to wait until it is paid back."""
+        """Take an amount, also if not enough is left; return the seconds to wait until it is available."""
         if self._rate is None:
             return 0.0
         with self._lock:
@@ -299,7 +299,7 @@ class Bucket:
             return max(0.0, -self._level / self._rate)
 
     def correct(self, amount: float) -> None:
-        """Put back what was taken too much; a negative amount was taken too little."""
+        """Return an amount that was taken too much; a negative amount takes more."""
         if self._rate is not None:
             with self._lock:
                 self._level += amount
@@ -310,7 +310,7 @@ SHARED_SECONDS = 0.25
 
 
 class SharedBucket:
-    """Amounts per minute of which several processes take, each at times that no other one has; they share the key."""
+    """A limit per minute that several processes share by a key in the store; each gets times of its own."""
 
     def __init__(self, key: str, per_minute: float) -> None:
         self._key, self._rate = key, per_minute / 60
@@ -331,6 +331,6 @@ class SharedBucket:
             return max(0.0, start - time.monotonic())
 
     def correct(self, amount: float) -> None:
-        """Put back what was taken too much; a negative amount was taken too little."""
+        """Return an amount that was taken too much; a negative amount takes more."""
         with self._lock:
             self._owed -= amount

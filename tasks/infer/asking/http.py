@@ -1,4 +1,4 @@
-"""HTTP through aiohttp: the complete reply within limits of time and size, or an error."""
+"""HTTP client over aiohttp: returns the complete reply within limits of time and size, or raises an error."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NEVER = aiohttp.ClientTimeout(total=None, sock_connect=None)
 
 
 def find_proxy(address: str) -> str | None:
-    """Return the proxy that the environment names for an address; None where it names none."""
+    """Return the proxy that the environment names for an address, or None if it names none."""
     url = urlsplit(address)
     if url.hostname is None or proxy_bypass(url.hostname):
         return None
@@ -33,11 +33,11 @@ def find_proxy(address: str) -> str | None:
 
 
 class ReplyTooLargeError(ValueError):
-    """A reply is longer than any that was asked for."""
+    """Raised if a reply is longer than the size limit."""
 
 
-class Received(NamedTuple):
-    """A complete reply."""
+class HttpReply(NamedTuple):
+    """A complete HTTP reply."""
 
     status: int
     headers: Sequence[tuple[bytes, bytes]]
@@ -45,7 +45,7 @@ class Received(NamedTuple):
 
 
 async def read_limited(stream: asyncio.StreamReader | aiohttp.StreamReader) -> bytes:
-    """Return all that a stream has."""
+    """Return all bytes of a stream, or raise ReplyTooLargeError."""
     parts, size = [], 0
     while part := await (stream.readany() if isinstance(stream, aiohttp.StreamReader) else stream.read(1 << 16)):
         parts.append(part)
@@ -56,7 +56,7 @@ async def read_limited(stream: asyncio.StreamReader | aiohttp.StreamReader) -> b
 
 
 class HttpClient:
-    """One aiohttp session, whose errors pass through unchanged.
+    """One aiohttp session; its errors are raised unchanged.
 
     Whatever a server does, a request ends: its time and the size of its reply are bounded here, and nowhere else.
     """
@@ -69,7 +69,7 @@ class HttpClient:
 
     async def exchange(
         self, method: str, url: yarl.URL, headers: CIMultiDict[str], body: bytes, *, seconds: float
-    ) -> Received:
+    ) -> HttpReply:
         """Send a request, and read the complete reply."""
         if self._session is None:
             # Made by the first request, within its event loop. How many requests run at a time is decided above.
@@ -90,7 +90,7 @@ class HttpClient:
         async with asyncio.timeout(seconds), requested as reply:
             # The content is decompressed already: a reader of the headers must not try again.
             kept = [(name, value) for name, value in reply.raw_headers if name.lower() != b"content-encoding"]
-            return Received(reply.status, kept, await read_limited(reply.content))
+            return HttpReply(reply.status, kept, await read_limited(reply.content))
 
     async def close(self) -> None:
         """Close the session and its connections."""

@@ -1,4 +1,4 @@
-"""Outcome of a request: a reply, or a failure that says what to do next."""
+"""Outcomes of a request: a reply, or a failure that says what to do next."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from contrapose.tasks.core.reply_outcomes import ReplyOutcome
 
 FIRST_WAIT, LONGEST_WAIT = 0.5, 8.0
 AGAIN = (408, 409)
-"""Statuses after which the same request may be answered, as after those of the server's own errors."""
+"""Statuses after which a retry may be answered, besides those of internal server errors."""
 LEAST_SECRET = 8
 """Characters of a key that is taken for one in an answer; servers on one's own machine are sent EMPTY or none."""
 OVERLOADED = (429, 529)
-"""Statuses that say that less should be asked."""
+"""Statuses that ask for fewer requests."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,16 +58,16 @@ class Failure:
     status: int | None = None
     """Of the HTTP reply, if there was one that says something of how it was asked."""
     outcome: ReplyOutcome = "error"
-    """`moderated` where a filter refuses this prompt for good: that is its answer."""
+    """`moderated` if a content filter always refuses this prompt: then this is its answer."""
 
     @property
     def is_server_error(self) -> bool:
-        """Return whether the server met an error of its own, and is not just busy."""
+        """Return whether the server had an internal error, and is not just busy."""
         return self.then == "retry" and self.status is not None and self.status >= 500
 
 
 def classify_status(status: int, message: str, *, wait: float | None) -> Failure:
-    """Return what an error status means for one prompt: slow down, try again or give up."""
+    """Return the failure for an HTTP error status: slow down, try again or give up the prompt."""
     kind = f"status {status}"
     if status in OVERLOADED or (status == 503 and wait is not None):
         return Failure(kind=kind, message=message, then="wait", wait=wait, overload=True, status=status)
@@ -76,12 +76,12 @@ def classify_status(status: int, message: str, *, wait: float | None) -> Failure
 
 
 def make_timeout_failure(seconds: float) -> Failure:
-    """Return the failure of a request without a complete reply in time, however far it came."""
+    """Return the failure of a request that had no complete reply in time."""
     return Failure(kind="timeout", message=f"no complete reply in {seconds:g} s", then="retry", billed=True)
 
 
 def remove_secrets(text: str, secrets: Iterable[str], *, least: int = 1) -> str:
-    """Return a text without the secrets that were sent: some servers repeat them."""
+    """Return a text without the secrets that were sent, because some servers repeat them."""
     parts = {part for secret in secrets for part in (secret, secret.rpartition(" ")[2]) if len(part) >= least}
     for part in sorted(parts, key=len, reverse=True):
         text = text.replace(part, "…")
@@ -100,12 +100,12 @@ def remove_secrets_from_completion(completion: Completion, secrets: Iterable[str
 
 
 def draw_retry_delay(failures: int) -> float:
-    """Return seconds before the next try: exponential, with full jitter, so that workers do not return all at once."""
+    """Return random seconds before the next try: exponential with full jitter, so that workers do not retry at once."""
     return random.uniform(0, min(LONGEST_WAIT, FIRST_WAIT * 2 ** min(failures - 1, 10)))
 
 
 def read_retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds in `retry-after-ms` or `Retry-After` (a number or a date); None where neither is readable."""
+    """Return the seconds in `retry-after-ms` or `Retry-After` (a number or a date); None if neither can be read."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         with suppress(KeyError, ValueError):
             seconds = float(headers[name]) * unit

@@ -1,4 +1,4 @@
-"""Workers of one call, and their supervision."""
+"""A pool of workers that ask the questions of one call to a model, and the check that stops them."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ GRACE_SECONDS = 2.0
 
 
 class PooledModel:
-    """Answers of an endpoint, many at a time; so many `processes` share its limits."""
+    """A model behind an endpoint that answers many questions at a time; `processes` share its limits."""
 
     def __init__(self, settings: AskingPace, open_transport: Callable[[], Transport], *, processes: int = 1) -> None:
         self.open_transport = open_transport
         self.endpoint = Endpoint(settings, processes=processes)
 
     def answer(self, questions: Sequence[Question], broker: StoreBroker) -> None:
-        """Ask what is open, and put each answer as it comes. Several threads may call it; they share the limits."""
+        """Ask the open questions, and put each answer at once. Several threads may call it; they share the limits."""
         pool = Pool(questions=questions, broker=broker, endpoint=self.endpoint, open_transport=self.open_transport)
         asyncio.run(pool.run())
 
@@ -42,16 +42,16 @@ class PooledModel:
 
 @dataclass(slots=True, kw_only=True)
 class Pool:
-    """Questions of one call, its workers, and the watch over them."""
+    """Asks the questions of one call with many workers, and watches them."""
 
     questions: Sequence[Question]
-    """All that may have to be asked."""
+    """All questions of the call."""
     broker: StoreBroker
-    """Where open questions come from and answers go."""
+    """Gives open questions and takes answers."""
     open_transport: Callable[[], Transport]
-    """Opens what makes the requests."""
+    """Opens the transport that makes the requests."""
     endpoint: Endpoint
-    """Shared with other calls."""
+    """The endpoint, shared with other calls."""
     _failed: Exception | None = field(default=None, init=False, repr=False)
     """Why no more questions come: the store does not say which are ours, or the broker takes no answers."""
     _queue: asyncio.Queue[Question | None] = field(init=False, repr=False)
@@ -72,13 +72,13 @@ class Pool:
             raise self._failed
 
     async def try_out(self, work: Callable[[Asker], Coroutine[Any, Any, None]]) -> None:
-        """Let `work` ask to find out how to ask, until it is done or the run stops."""
+        """Run `work`, which finds out how to ask, until it is done or the run stops."""
         async with self._open_asker(trying=True) as asker:
             await _run_watched(self._watch(), work(asker))
 
     @asynccontextmanager
     async def _open_asker(self, *, trying: bool = False) -> AsyncIterator[Asker]:
-        self._breaker = self.endpoint.breaker()
+        self._breaker = self.endpoint.make_breaker()
         transport = self.open_transport()
         try:
             yield Asker(
@@ -88,7 +88,7 @@ class Pool:
             await transport.close()
 
     async def _fill(self, workers: int) -> None:
-        """Fetch windows of open questions; the broker may wait for a database, so in a thread."""
+        """Fetch open questions for the workers, in a thread because the broker may wait for a database."""
         window = WINDOW * workers
         for start in range(0, len(self.questions), window):
             if self.broker.stopped:
@@ -114,7 +114,7 @@ class Pool:
                     asyncio.get_running_loop().call_soon(self._put_answers)
 
     def _put_answers(self) -> None:
-        """Leave answers at the broker; nothing more is asked where it does not take them."""
+        """Put answers at the broker; stop asking if it does not take them."""
         answered, self._answered = self._answered, []
         try:
             if answered:
@@ -123,27 +123,27 @@ class Pool:
             self._fail(error)
 
     def _fail(self, error: Exception) -> None:
-        """Stop asking. Requests under way are paid for: the error is raised when they are answered."""
+        """Stop asking, and raise the error when the requests under way, which are paid for, are answered."""
         self._failed = error
         self.broker.stop(UNWRITTEN)
 
     async def _watch(self) -> None:
-        """Return a while after the run has stopped; our own reason to stop is the breaker's."""
+        """Wait until the run has stopped, and return a while later; stop it if the breaker says so."""
         while not self.broker.stopped:
             await asyncio.sleep(GLANCE_SECONDS)
-            if (verdict := self._breaker.verdict()) is not None:
-                self.broker.stop(verdict)
+            if (reason := self._breaker.explain_if_gone()) is not None:
+                self.broker.stop(reason)
         # Requests under way are paid for: they are waited for, and not for long where the endpoint is why the run
         # stopped.
-        given_up = self._breaker.verdict() is not None or self.broker.stopped == INTERRUPTED
+        given_up = self._breaker.explain_if_gone() is not None or self.broker.stopped == INTERRUPTED
         end = time.monotonic() + (GRACE_SECONDS if given_up else self.endpoint.settings.timeout)
-        while not self.broker.budget.idle() and time.monotonic() < end:
+        while not self.broker.budget.is_idle() and time.monotonic() < end:
             await asyncio.sleep(GLANCE_SECONDS)
         await asyncio.sleep(GLANCE_SECONDS)
 
 
 async def _run_watched(watch: Coroutine[Any, Any, None], *working: Coroutine[Any, Any, None]) -> None:
-    """Work until all is done or the watch ends; leave nothing running. The first exception is raised."""
+    """Run workers until all are done or the watch ends; end all of them, and raise the first exception."""
     tasks = [asyncio.create_task(coroutine) for coroutine in working]
     ends: set[asyncio.Future[Any]] = {asyncio.gather(*tasks), asyncio.create_task(watch)}
     try:

@@ -1,4 +1,4 @@
-"""Providers of replies alone: one async `generate` is all that such a provider needs."""
+"""Base class of providers that give only replies: such a provider needs just one async `generate`."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ class TextProvider:
         raise NotImplementedError
 
     def price(self, spec: ModelSpec) -> Price | None:
-        """Return the price of tokens; None where it is unknown."""
+        """Return the price of tokens, or None if it is unknown."""
         return None
 
     def likelihoods(self, spec: ModelSpec) -> Likelihoods:
-        """Return "none": replies are all that it gives."""
+        """Return "none", because it gives only replies."""
         return "none"
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
@@ -64,7 +64,7 @@ class TextProvider:
         return {"revision": str(spec.args.get("revision", "")), "dtype": "unknown", "device": "remote"}
 
     def check(self, spec: ModelSpec) -> Check:
-        """Refuse a model whose identity cannot be found."""
+        """Raise an error for a model whose identity cannot be found."""
         self.identity(spec)
         return Check(state="ok", observed=f"{spec.id} is there")
 
@@ -77,13 +77,13 @@ class TextProvider:
 
 
 class GenerateTransport(Transport):
-    """Calls of `generate`."""
+    """Calls `generate` of a provider for each prompt."""
 
     def __init__(self, provider: TextProvider, spec: ModelSpec) -> None:
         self.provider, self.spec = provider, spec
 
     def max_usage(self, question: Question) -> Usage:
-        """Return an estimate of what a call takes at most."""
+        """Return an estimate of the greatest usage of a call."""
         return Usage(
             calls=1,
             prompt_tokens=estimate_tokens(self.spec, question.prompt),
@@ -91,7 +91,7 @@ class GenerateTransport(Transport):
         )
 
     async def request(self, question: Question, *, timeout: float) -> Reply | Failure:
-        """Call it once. Every failure is returned, never raised."""
+        """Call `generate` once, and return its failure, if any, instead of raising it."""
         start = time.monotonic()
         try:
             reply = await asyncio.wait_for(self.provider.generate(question.prompt, self.spec), timeout)

@@ -1,1 +1,1 @@
-"""Formats of recorded replies: one file and one line in `files.FORMATS` for each."""
+"""Formats of recorded replies: each tool has one file here and one line in `files.FORMATS`."""

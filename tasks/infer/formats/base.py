@@ -1,4 +1,4 @@
-"""What every format of recorded replies shares: a selection of a file, messages, and completions."""
+"""Shared code of the formats of recorded replies: selections of rows, messages, and completions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PLAIN = Question(kind="generate", prompt="")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Rows and columns that are taken of a file."""
+    """Which rows and columns of a file are read."""
 
     source: str
     """Path or fsspec URL."""
@@ -44,15 +44,15 @@ class Selection:
         """Files that are read."""
         return [self.source, *filter(None, [self.requests])]
 
-    def error(
+    def make_error(
         self, observed: str, *, expected: str, remedy: str = "Correct the file or its name.", part: str = ""
     ) -> DataError:
-        """Return the error about something in the file, or in a part of it."""
+        """Return the error for something wrong in the file, or in a part of it."""
         return DataError(observed, expected=expected, remedy=remedy, where=", ".join(filter(None, [self.source, part])))
 
 
 class Format(NamedTuple):
-    """A way in which a tool writes replies."""
+    """A file format in which a tool writes replies."""
 
     name: str
     """In the words of an error."""
@@ -65,7 +65,7 @@ class Format(NamedTuple):
 
 
 def yield_rows(format: Format, records: Records, selection: Selection) -> Records:
-    """Yield the rows of records with the numbers of these, or raise DataError about one that is built otherwise."""
+    """Yield the rows of records with the record numbers, or raise DataError for a record of another structure."""
     read = format.reader(selection)
     for number, record in records:
         try:
@@ -73,12 +73,12 @@ def yield_rows(format: Format, records: Records, selection: Selection) -> Record
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             remedy, part = format.remedy, f"row {number}"
             seen = "something that is built otherwise"
-            raise selection.error(seen, expected=format.name, remedy=remedy, part=part) from error
+            raise selection.make_error(seen, expected=format.name, remedy=remedy, part=part) from error
         yield from ((number, row) for row in rows)
 
 
 def yield_table_rows(selection: Selection, source: str, format: str) -> Records:
-    """Yield the rows of a table with their numbers, or raise DataError about the first that cannot be read."""
+    """Yield the rows of a table with their numbers, or raise DataError for the first row that cannot be read."""
     for row in find("sources", format)(EveryColumn(source=source, format=format)):
         if (problem := row.problem) is not None:
             remedy = f"{problem.remedy}."
@@ -88,7 +88,7 @@ def yield_table_rows(selection: Selection, source: str, format: str) -> Records:
 
 
 def parse_if_json(text: Any, *opening: str) -> Any:
-    """Return the JSON value in a text that begins so; otherwise what came."""
+    """Return the JSON value of a text that begins like JSON; return anything else unchanged."""
     if isinstance(text, str) and text.lstrip().startswith(opening):
         with suppress(ValueError, RecursionError):
             return json.loads(text)
@@ -96,7 +96,7 @@ def parse_if_json(text: Any, *opening: str) -> Any:
 
 
 def extract_prompt(value: Any) -> str:
-    """Return the prompt of a text or of messages: the last one of the user."""
+    """Return the prompt in a text or in messages: the last message of the user."""
     value = parse_if_json(value, "[{")
     if isinstance(value, list):
         asked = [message for message in value if isinstance(message, Mapping) and message.get("role") == "user"]
@@ -105,7 +105,7 @@ def extract_prompt(value: Any) -> str:
 
 
 def format_conversation(value: Any) -> str | None:
-    """Return messages as a transcript, without system prompts and the reply; None of a text and a single message."""
+    """Return messages as a transcript without system prompts and reply, or None for a text or a single message."""
     value = parse_if_json(value, "[{")
     said = [
         Message(
@@ -120,13 +120,13 @@ def format_conversation(value: Any) -> str | None:
 
 
 def is_after_tool_call(prompt: Any) -> bool:
-    """Return whether messages end with what a tool returned."""
+    """Return whether messages end with the result of a tool."""
     last = prompt[-1] if isinstance(prompt, list) and prompt else None
     return isinstance(last, Mapping) and last.get("role") in ("tool", "function")
 
 
 def _content(value: Any) -> Any:
-    """Return the text of a message, whose content may come in parts."""
+    """Return the text of a message; join its parts if it has several."""
     if not isinstance(value, list):
         return value
     parts = [part for part in value if isinstance(part, Mapping) and "text" in str(part.get("type", "text"))]
@@ -134,7 +134,7 @@ def _content(value: Any) -> Any:
 
 
 def make_completion(message: Any, finish: Any = None) -> Completion:
-    """Return the completion of a message as OpenAI's API has it, or of its content, by why it ended."""
+    """Return the completion of a message in OpenAI's format, or of its content; `finish`: why it ended."""
     message = message if isinstance(message, Mapping) else {"content": message}
     body = {"choices": [{"message": message, "finish_reason": finish}]}
     try:
@@ -147,5 +147,5 @@ def make_completion(message: Any, finish: Any = None) -> Completion:
 
 
 def make_failed(error: Any) -> Completion:
-    """Return the completion of a call that failed, by what its tool noted of it."""
+    """Return the completion of a call that failed, with the error that its tool wrote."""
     return Completion(error=str(error.get("message") or error) if isinstance(error, Mapping) else str(error))

@@ -1,4 +1,4 @@
-"""Records of a file by its content: entries of an archive, JSON documents, or rows of a table."""
+"""Read the records of a file by its content: entries of an archive, JSON documents, or rows of a table."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ PACKED = b"\x1f\x8b"
 
 
 def find_format(record: Row) -> Format | None:
-    """Return the format of a file by its first record; None where it is none of ours."""
+    """Return the format of a file by its first record, or None if no format fits."""
     return next((format for format in FORMATS if format.recognizes(record)), None)
 
 
 def read_records(selection: Selection) -> Records:
-    """Yield the records of a file with their numbers, by its content; its name only decides between tables."""
+    """Yield the records of a file with their numbers; the content decides how, its name only decides between tables."""
     source = selection.source
     with Place.at(source, setting="model").here() as path:
         with path.open("rb") as file:
@@ -68,11 +68,11 @@ def read_records(selection: Selection) -> Records:
         if not documents:
             raise
         seen = f"an object with the keys {', '.join(map(str, list(documents[0])[:SHOWN]))}"
-        raise selection.error(seen, expected=READ) from error
+        raise selection.make_error(seen, expected=READ) from error
 
 
 def _table_format(source: str, head: bytes) -> str:
-    """Return how a table is read: by its first bytes, or else by its ending; a text of any other name is CSV."""
+    """Return the format of a table by its first bytes, or else by the ending of its name; any other text is CSV."""
     if head.startswith((b"PAR1", b"PK")):
         return "parquet" if head.startswith(b"PAR1") else "xlsx"
     suffix = PurePosixPath(source.removesuffix(".gz")).suffix[1:].lower()
@@ -88,7 +88,7 @@ def _is_workbook(path: Path) -> bool:
 
 
 def _parse_all(content: bytes) -> list[Row]:
-    """Return JSON objects that follow each other in a text; none where it holds something else, or too much."""
+    """Return the JSON objects that follow each other in a text; none if it holds anything else, or too much."""
     text = content.removeprefix(BOM).decode("utf-8", "replace").strip() if len(content) <= MOST_DOCUMENT else ""
     documents, end = list[Row](), 0
     with suppress(ValueError, RecursionError):

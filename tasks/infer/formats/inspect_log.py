@@ -1,4 +1,4 @@
-"""Logs of Inspect: its own packed format and JSON."""
+"""Read logs of the tool Inspect, in its own packed format or as JSON."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ OURS = "contrapose"
 
 
 def recognizes(record: Row) -> bool:
-    """Return whether a record is a log, or one of its samples."""
+    """Return whether a record is an Inspect log, or one of its samples."""
     is_log = isinstance(record.get("samples"), list)
     return is_log or {"epoch", "input", "output"} <= record.keys()
 
 
 def make_reader(selection: Selection) -> Callable[[Row], Iterator[Row]]:
-    """Return a reader of logs and of their samples."""
+    """Return a function that reads the rows of a log or of one of its samples."""
     known: set[tuple[str, int]] = set()
 
     def read(record: Row) -> Iterator[Row]:
@@ -37,7 +37,7 @@ def make_reader(selection: Selection) -> Callable[[Row], Iterator[Row]]:
 
 
 def _yield_sample_rows(sample: Row, ours: Row | None) -> Iterator[Row]:
-    """Yield the last message of the user before the reply in a sample, with each choice of the reply."""
+    """Yield a row for each reply choice of a sample, with the last message of the user before it."""
     output = sample.get("output") or {}
     choices = output.get("choices") or []
     error: Any = sample.get("error") or output.get("error") or (None if choices else "no reply was recorded")

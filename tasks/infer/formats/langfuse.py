@@ -1,4 +1,4 @@
-"""Exports of Langfuse: observations or traces, as its tables, its API and its storage exports have them."""
+"""Read exports of Langfuse: observations or traces from its tables, its API or its storage exports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OTHERS = ("SPAN", "EVENT", "AGENT", "TOOL", "CHAIN", "RETRIEVER", "EVALUATOR", "
 
 
 def recognizes(record: Row) -> bool:
-    """Return whether a record is an observation, a trace, or a document with some of either."""
+    """Return whether a record is an observation, a trace, or a document that holds some."""
     page = record.get("data")
     if isinstance(page, list) and page and isinstance(page[0], Mapping):
         return recognizes(page[0])
@@ -29,9 +29,9 @@ def recognizes(record: Row) -> bool:
 
 
 def read(record: Row) -> Iterator[Row]:
-    """Yield rows of an observation or trace, or of those in a document.
+    """Yield the rows of an observation or trace, or of all in a document.
 
-    Of a trace with the calls of a model inside, these are read; otherwise what went in and came out.
+    If a trace holds model calls, these are read; if not, its input and output are.
     """
     if isinstance(record.get("data"), list):
         for inner in record["data"]:
@@ -46,7 +46,7 @@ def read(record: Row) -> Iterator[Row]:
 
 
 def _yield_call_rows(observed: Row) -> Iterator[Row]:
-    """Yield the row of one call with the columns by which rows can be chosen; none where nothing was put in."""
+    """Yield the row of one call with the columns that can select rows; nothing if it has no input."""
     asked, output = (parse_if_json(observed.get(name), "{", "[", '"') for name in ("input", "output"))
     if asked in (None, ""):
         return
@@ -59,7 +59,7 @@ def _yield_call_rows(observed: Row) -> Iterator[Row]:
 
 
 def _read_input(value: Any) -> Any:
-    """Return the text or the messages of an input; functions that are observed have it in `args` or `kwargs`."""
+    """Return the text or the messages of an input; observed functions have it in `args` or `kwargs`."""
     if isinstance(value, Mapping):
         if value.get("args") or value.get("kwargs"):
             return _read_input((value.get("args") or [value["kwargs"]])[0])
@@ -69,7 +69,7 @@ def _read_input(value: Any) -> Any:
 
 
 def _read_output(value: Any) -> Any:
-    """Return the completion in an output: a message, a reply of the API, a list of one of them, or a text."""
+    """Return the completion in an output: a message, an API reply, a list with one of these, or a text."""
     if isinstance(value, list) and len(value) == 1:
         return _read_output(value[0])
     if isinstance(value, Mapping):

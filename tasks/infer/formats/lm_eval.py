@@ -1,4 +1,4 @@
-"""Samples of lm-eval, which `--log_samples` writes."""
+"""Read samples of lm-eval, which its option `--log_samples` writes."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from contrapose.tasks.infer.formats.base import BY_COLUMNS, Format, Row, Selecti
 
 
 def recognizes(record: Row) -> bool:
-    """Return whether a record is a sample."""
+    """Return whether a record is a sample of lm-eval."""
     return {"doc_id", "arguments", "resps"} <= record.keys()
 
 
 def make_reader(selection: Selection) -> Callable[[Row], Iterator[Row]]:
-    """Return a reader of samples; a task with several filters writes each of them as often, with the same replies."""
+    """Return a function that reads samples once; a task with several filters writes each sample several times."""
     filters: dict[object, None] = {}
 
     def read(record: Row) -> Iterator[Row]:
@@ -25,7 +25,7 @@ def make_reader(selection: Selection) -> Callable[[Row], Iterator[Row]]:
 
 
 def _yield_sample_rows(record: Row, selection: Selection) -> Iterator[Row]:
-    """Yield the first prompt of a sample with each reply to it."""
+    """Yield a row for each reply to the first prompt of a sample."""
     arguments, replies = record["arguments"], record["resps"]
     first = arguments.get("gen_args_0") if isinstance(arguments, Mapping) else arguments[0] if arguments else None
     asked = first.get("arg_0") if isinstance(first, Mapping) else first[0] if first else None
@@ -33,7 +33,7 @@ def _yield_sample_rows(record: Row, selection: Selection) -> Iterator[Row]:
     asked = asked[0] if isinstance(asked, list) and len(asked) == 1 else asked
     texts = list(replies[0]) if replies and replies[0] else [None]
     if not isinstance(asked, str) or not all(isinstance(text, str) for text in texts) or len(arguments) > 1:
-        raise selection.error(
+        raise selection.make_error(
             "a sample of log-likelihoods",
             expected="replies, which tasks with output_type: generate_until have",
             remedy="Run lm-eval with a task of output_type: generate_until.",

@@ -1,4 +1,4 @@
-"""Results of a batch of OpenAI's, which name the requests that they answer by ids."""
+"""Read results of OpenAI's batch API, which name the requests that they answer by ids."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from contrapose.tasks.infer.openai.batches import parse_result_line
 
 
 def recognizes(record: Row) -> bool:
-    """Return whether a record is a line of results."""
+    """Return whether a record is a line of batch results."""
     return {"custom_id", "response"} <= record.keys()
 
 
 def make_reader(selection: Selection) -> Callable[[Row], Iterator[Row]]:
-    """Return a reader of lines with the prompts of the requests that they answer."""
+    """Return a function that reads result lines and adds the prompts of their requests."""
     # Read where a row needs them, and once.
     requests = cache(lambda: _read_requests(selection))
 
     def read(record: Row) -> Iterator[Row]:
         id_ = str(record["custom_id"])
         if id_ not in requests():
-            raise selection.error(
+            raise selection.make_error(
                 f"an answer to a request {id_[:80]!r} that is not there",
                 expected="a request for every answer",
                 remedy="Name the file of the requests in model_args.requests.",

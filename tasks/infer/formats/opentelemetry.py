@@ -1,4 +1,4 @@
-"""Traces and events of OpenTelemetry with calls of a model, as OTLP in JSON or as its console exporters print them.
+"""Read model calls in OpenTelemetry traces and events, from OTLP in JSON or from its console exporters.
 
 Three conventions are read: `gen_ai.input.messages` and `gen_ai.output.messages`, now that of OpenTelemetry;
 `gen_ai.prompt.0.content` and `gen_ai.completion.0.content`, of OpenLLMetry; and events, one for each message.
@@ -23,12 +23,12 @@ OTLP = {"resourceSpans": ("scopeSpans", "spans"), "resourceLogs": ("scopeLogs", 
 
 
 def recognizes(record: Row) -> bool:
-    """Return whether a record is an export, or a span or event of a console exporter."""
+    """Return whether a record is an OTLP export, or a span or event of a console exporter."""
     return bool(OTLP.keys() & record.keys()) or ("attributes" in record and bool({"context", "body"} & record.keys()))
 
 
 def make_reader(selection: Selection) -> Callable[[Row], Iterator[Row]]:
-    """Return a reader of exports; the messages of a call may come as events, one record after the other."""
+    """Return a function that reads exports; it keeps events, because messages of a call may come in several records."""
     earlier: dict[object, list[Row]] = {}
 
     def read(record: Row) -> Iterator[Row]:
@@ -54,7 +54,7 @@ def make_reader(selection: Selection) -> Callable[[Row], Iterator[Row]]:
 
 
 def _yield_items(record: Row) -> Iterator[Row]:
-    """Yield the spans and events of an export, the events of a span before it."""
+    """Yield the spans and events of an export; events of a span come before the span."""
     inner = [
         item
         for resources, (scopes, items) in OTLP.items()
@@ -70,7 +70,7 @@ def _yield_items(record: Row) -> Iterator[Row]:
 
 
 def _yield_call_rows(item: Row, attributes: Row, earlier: Sequence[Row]) -> Iterator[Row]:
-    """Yield the rows of a call whose messages are attributes, one for each choice; none of any other span."""
+    """Yield the rows of a model call with messages as attributes, one for each choice; nothing for other spans."""
     asked, replies = (
         [*map(_convert_message, parse_if_json(attributes.get(name), "[") or _collect_indexed(attributes, kind))]
         for name, kind in ((INPUT, "prompt"), (OUTPUT, "completion"))
@@ -88,7 +88,7 @@ def _yield_call_rows(item: Row, attributes: Row, earlier: Sequence[Row]) -> Iter
 
 
 def _convert_message(message: Row) -> Row:
-    """Return a message as OpenAI's API has it."""
+    """Return a message in OpenAI's format."""
     content = parse_if_json(message.get("content"), '[{"type"')
     if "parts" in message:
         content = [{**part, str(part.get("type")): part.get("content")} for part in message["parts"]]
@@ -96,7 +96,7 @@ def _convert_message(message: Row) -> Row:
 
 
 def _collect_indexed(attributes: Row, kind: str) -> list[Row]:
-    """Return the messages that attributes with numbers hold."""
+    """Return the messages in numbered attributes."""
     messages: dict[int, dict[str, Any]] = {}
     for name, value in attributes.items():
         if (match := INDEXED.match(name)) and match[1] == kind:
@@ -105,27 +105,27 @@ def _collect_indexed(attributes: Row, kind: str) -> list[Row]:
 
 
 def _find_body(event: Row, attributes: Row) -> Row:
-    """Return what an event says: in its body, or in its attributes."""
+    """Return the content of an event, from its body or from its attributes."""
     body = _convert_value(event.get("body"))
     content = parse_if_json(attributes.get("gen_ai.event.content"), "{")
     return next((part for part in (body, content) if isinstance(part, Mapping) and part), attributes)
 
 
 def _find_span(item: Row) -> object:
-    """Return what the events of one call share."""
+    """Return the id of the span that all events of one call share."""
     context = item.get("context") or item
     return context.get("spanId") or context.get("span_id")
 
 
 def _convert_attributes(attributes: Any) -> Mapping[str, Any]:
-    """Return attributes by their names: OTLP has a list of them."""
+    """Return attributes by name, because OTLP has a list of them."""
     if isinstance(attributes, Mapping):
         return attributes
     return {attribute["key"]: _convert_value(attribute.get("value")) for attribute in attributes or ()}
 
 
 def _convert_value(value: Any) -> Any:
-    """Return a value of OTLP, which names the type of each."""
+    """Return the plain value of an OTLP value, which names its type."""
     if not isinstance(value, Mapping) or len(value) != 1:
         return value or None
     ((kind, inner),) = value.items()

@@ -1,4 +1,4 @@
-"""Results of promptfoo: JSON, JSON lines, YAML, and the table that it writes as CSV."""
+"""Read results of promptfoo: JSON, JSON lines, YAML, or its CSV table."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CALLED_ERROR = 2
 
 
 def recognizes(record: Row) -> bool:
-    """Return whether a record is the document, a line of results, or a cell of the table."""
+    """Return whether a record is a promptfoo document, a line of results, or a cell of its table."""
     results = record.get("results")
     is_document = isinstance(results, Mapping) and isinstance(results.get("results"), list)
     prompt = record.get("prompt")
@@ -32,7 +32,7 @@ def recognizes(record: Row) -> bool:
 
 
 def read(record: Row) -> Iterator[Row]:
-    """Yield the rows of a document, or of a line."""
+    """Yield the rows of a document or of one line."""
     results = record.get("results")
     for result in results["results"] if isinstance(results, Mapping) else [record]:
         provider = result.get("provider")
@@ -41,7 +41,7 @@ def read(record: Row) -> Iterator[Row]:
 
 
 def _parse_prompt(raw: str) -> Any:
-    """Return a prompt; promptfoo takes messages also as YAML."""
+    """Return a prompt as text or messages; promptfoo also takes messages as YAML."""
     if not raw.lstrip().startswith("- role:"):
         return raw
     try:
@@ -63,7 +63,7 @@ def _read_result(result: Row) -> Any:
 
 
 def is_table(path: Path) -> bool:
-    """Return whether a file is the table: each column with replies is followed by its status."""
+    """Return whether a file is promptfoo's table: a status column follows each column with replies."""
     with suppress(csv.Error), path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         header = next(csv.reader(file), [])
         return any(OUTPUT.match(name) and after == "Status" for name, after in pairwise(header))
@@ -71,7 +71,7 @@ def is_table(path: Path) -> bool:
 
 
 def read_table(path: Path, selection: Selection) -> Iterator[Row]:
-    """Yield results as a document has them for the cells of the table; templates have no prompts but by their vars."""
+    """Yield a result for each cell of the table; the variables of a row fill the prompt template."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = csv.reader(file)
         header = next(rows)
@@ -87,10 +87,10 @@ def read_table(path: Path, selection: Selection) -> Iterator[Row]:
 
 
 def _fill_template(template: str, variables: Mapping[str, str], selection: Selection) -> str:
-    """Return a template with its variables; one that does more with them is refused."""
+    """Return a template with its variables filled in, or raise an error if it has more than plain variables."""
     rest = VARIABLE.sub("", template)
     if "{{" in rest or "{%" in rest:
-        raise selection.error(
+        raise selection.make_error(
             f"a template that only promptfoo can fill: {template[:80]!r}",
             expected="{{variables}} alone in a CSV",
             remedy="Write the results with `promptfoo eval -o results.json`.",

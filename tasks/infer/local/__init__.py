@@ -1,1 +1,1 @@
-"""Models on this machine: prompts are packed into rows and batches."""
+"""Models that run on this machine: they compute prompts in packed rows and batches."""

@@ -1,4 +1,4 @@
-"""Attention of a local model as products of matrices, which take half of the time of torch's kernel on a processor.
+"""Attention of a local model as matrix products, which take half the time of torch's kernel on a CPU.
 
 torch's kernel takes each head by itself, a few queries at a time, and all keys wherever it is given a mask. Here heads
 that share their keys are one matrix, and a block of queries meets no key after the last one that any of them sees.
@@ -13,7 +13,7 @@ from typing import Any
 from weakref import WeakSet
 
 SCORES = 1 << 19
-"""Scores that exist at a time: two megabytes, which stay near the processor."""
+"""Most scores at a time: two megabytes, which stay in the CPU's cache."""
 MULTIPLE = 16
 """Queries of a block, and keys that it meets, are a multiple of this: some other sizes take a third longer."""
 
@@ -22,7 +22,7 @@ IN_USE: WeakSet[Any] = WeakSet()
 
 
 def find_product_layers(model: Any) -> list[Any]:
-    """Return the layers that may attend by products: all of a model in bfloat16 on a processor, if sdpa serves it."""
+    """Return the layers that may use products: all layers, if the model is in bfloat16 on a CPU and uses sdpa."""
     places = {(weight.device.type, str(weight.dtype).removeprefix("torch.")) for weight in model.parameters()}
     if places != {("cpu", "bfloat16")} or find_attention_name(model) != "sdpa":
         return []
@@ -31,13 +31,13 @@ def find_product_layers(model: Any) -> list[Any]:
 
 
 def find_attention_name(model: Any) -> str:
-    """Return the name of the attention that a model uses for texts; transformers has no public word for it."""
+    """Return the name of the attention that a model uses for texts, from a private attribute of transformers."""
     return str(model.config.get_text_config()._attn_implementation)
 
 
 @cache
 def _extend_transformers() -> None:
-    """Have transformers ask here where a model attends; it hands over which layer does."""
+    """Register `attend` with transformers, which then passes it the layer that attends."""
     from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS, AttentionInterface
 
     kernel = ALL_ATTENTION_FUNCTIONS["sdpa"]
@@ -89,7 +89,7 @@ def attend_by_products(query: Any, key: Any, value: Any, mask: Any, *, scaling: 
 
 
 def _yield_blocks(mask: Any, stacked: int) -> Iterator[tuple[int, int, int]]:
-    """Yield first and end query of each block, and the keys that it meets; `stacked`: rows times heads."""
+    """Yield first query, end query and number of keys for each block; `stacked`: rows times heads."""
     import torch
 
     queries, keys = mask.shape[2:]

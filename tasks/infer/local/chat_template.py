@@ -1,4 +1,4 @@
-"""The chat template of a local model: its variables, and the thought that it opens where the reply begins."""
+"""The chat template of a local model: its variables, and how to close a thought that it opens before the reply."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _LAST_MARK = re.compile(r"[<\[\u25c1][^<>\[\]\u25c1\u25b7]+[>\]\u25b7]\s*\Z")
 
 
 def read_own_template(spec: ModelSpec) -> str | None:
-    """Return the template that you set, as text; None where you set none."""
+    """Return the template that you set, as text, or None if you set none."""
     value = spec.args.get(TEMPLATE)
     if value is None:
         return None
@@ -64,7 +64,7 @@ def _read_file(value: object) -> str:
 
 
 def _list_undeclared_names(text: str) -> set[str]:
-    """Return the names that a template looks up; ModelError where it is none."""
+    """Return the names of all variables in a template; raise ModelError if it is not a template."""
     from jinja2 import TemplateSyntaxError, meta
     from jinja2.ext import loopcontrols
     from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -82,7 +82,7 @@ def _list_undeclared_names(text: str) -> set[str]:
 
 
 def list_template_variables(text: str, tokenizer: Any) -> list[str]:
-    """Return the variables that a template uses and a user may set, sorted."""
+    """Return the variables of a template that a user may set, sorted."""
     from jinja2.defaults import DEFAULT_NAMESPACE
 
     own = {*signature(tokenizer.apply_chat_template).parameters, *tokenizer.special_tokens_map}
@@ -90,7 +90,7 @@ def list_template_variables(text: str, tokenizer: Any) -> list[str]:
 
 
 def check_variables(spec: ModelSpec, known: Sequence[str]) -> dict[str, Any]:
-    """Return the variables that you set, or raise ModelError for one that is not known, since no template uses it."""
+    """Return the variables that you set, or raise ModelError if the template does not use one of them."""
     values = spec.args.get(VARIABLES) or {}
     place = f"model_args.{VARIABLES}"
     if not isinstance(values, Mapping):
@@ -107,7 +107,7 @@ def check_variables(spec: ModelSpec, known: Sequence[str]) -> dict[str, Any]:
 
 
 def is_template_used(spec: ModelSpec, text: str | None) -> bool:
-    """Return whether prompts are put into the template; ModelError where it is to be used, and is not there."""
+    """Return whether prompts are put into the template; raise ModelError if you want it and there is none."""
     refuse_unused_template(spec)
     set_here = [name for name in ARGUMENTS if spec.args.get(name)]
     if (spec.apply_chat_template or set_here) and not text:
@@ -122,7 +122,7 @@ def is_template_used(spec: ModelSpec, text: str | None) -> bool:
 
 
 def refuse_unused_template(spec: ModelSpec) -> None:
-    """Raise ModelError where a template or its variables are set, and no template is to be used."""
+    """Raise ModelError if you set a template or its variables, but also set that none is used."""
     name = next((name for name in ARGUMENTS if spec.args.get(name)), None)
     if spec.apply_chat_template is False and name is not None:
         raise ModelError(
@@ -135,14 +135,14 @@ def refuse_unused_template(spec: ModelSpec) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThoughtClosing:
-    """How the thought that a template opens is closed before letters are compared."""
+    """A way to close the thought that a template opens, before letters are compared."""
 
     how: str
     """For people."""
     variables: Mapping[str, Any] = field(default_factory=dict)
     """Variables of the template that keep it from opening the thought."""
     ending: str = ""
-    """What the template writes after the opening mark, up to an earlier reply; empty where variables close it."""
+    """What the template writes after the opening mark, up to an earlier reply; empty if variables close it."""
 
 
 class ChatTemplate:
@@ -163,7 +163,7 @@ class ChatTemplate:
         self.shows_tools = self.used and "tools" in _list_undeclared_names(self.text)
 
     def render(self, messages: Chat, *, replies: bool = True, **variables: Any) -> str:
-        """Return messages in the template, with `replies` up to the beginning of the next reply."""
+        """Return messages as the template writes them; with `replies`, up to the beginning of the next reply."""
         from jinja2 import TemplateError
 
         settings = {**self.variables, **variables, "chat_template": self.text}
@@ -181,20 +181,20 @@ class ChatTemplate:
                 where=own or "apply_chat_template",
             ) from error
 
-    def prompt(self, prompt: str) -> str:
-        """Return a prompt up to the beginning of the reply."""
-        return self.render(self.spec.messages(prompt), **self._offered_tools(prompt))
+    def format_prompt(self, prompt: str) -> str:
+        """Return a prompt in the template, up to the beginning of the reply."""
+        return self.render(self.spec.messages(prompt), **self._list_offered_tools(prompt))
 
-    def closed_prompt(self, prompt: str) -> str:
-        """Return the same, with the thought closed that the template opens, where that is possible."""
+    def format_closed_prompt(self, prompt: str) -> str:
+        """Return the same as `format_prompt`, with the thought closed that the template opens, if this is possible."""
         closing = self.closing
         if closing is None:
-            return self.prompt(prompt)
-        text = self.render(self.spec.messages(prompt), **self._offered_tools(prompt), **closing.variables)
+            return self.format_prompt(prompt)
+        text = self.render(self.spec.messages(prompt), **self._list_offered_tools(prompt), **closing.variables)
         return text.removesuffix(self.thought) + self.thought.rstrip() + closing.ending if closing.ending else text
 
-    def _offered_tools(self, prompt: str) -> dict[str, Any]:
-        """Return the tools that a prompt offers, or raise ModelError where the template shows none."""
+    def _list_offered_tools(self, prompt: str) -> dict[str, Any]:
+        """Return the tools that a prompt offers, or raise ModelError if the template cannot show tools."""
         if not self.shows_tools:
             refuse_tools(prompt, where=self.spec.id, why="the model's chat template has no place for them")
         chat = parse_chat(prompt)
@@ -202,22 +202,22 @@ class ChatTemplate:
 
     @cached_property
     def thought(self) -> str:
-        """Mark with which the template opens a thought where the reply begins; empty where it opens none."""
-        return _find_open_thought(self.prompt(QUESTION)) if self.used else ""
+        """The mark with which the template opens a thought before the reply; empty if it opens none."""
+        return _find_open_thought(self.format_prompt(QUESTION)) if self.used else ""
 
     @cached_property
     def closing(self) -> ThoughtClosing | None:
-        """How its thought is closed; None where it opens none, or where it cannot be closed."""
+        """The way to close the thought; None if the template opens none, or it cannot be closed."""
         if not self.thought:
             return None
-        return next(self._by_variables(), None) or next(self._as_earlier_replies(), None)
+        return next(self._yield_variable_closings(), None) or next(self._yield_reply_closings(), None)
 
     @property
     def note(self) -> str:
-        """What becomes of its thought, for people; empty where it opens none."""
+        """Text for people about what is done with the thought; empty if the template opens none."""
         return "" if not self.thought else self.closing.how if self.closing else IN_WORDS
 
-    def _by_variables(self) -> Iterator[ThoughtClosing]:
+    def _yield_variable_closings(self) -> Iterator[ThoughtClosing]:
         for name in self.known:
             if "think" not in name.lower() or name in self.variables:
                 continue
@@ -228,8 +228,8 @@ class ChatTemplate:
             if closed:
                 yield ThoughtClosing(how=f"closed with {name}: false", variables={name: False})
 
-    def _as_earlier_replies(self) -> Iterator[ThoughtClosing]:
-        """Yield closings as the template writes them before replies that a chat already has."""
+    def _yield_reply_closings(self) -> Iterator[ThoughtClosing]:
+        """Yield the closings that the template writes before earlier replies of a chat."""
         question, mark = {"role": "user", "content": QUESTION}, self.thought.rstrip()
         earlier: list[dict[str, str]] = [{"role": "assistant", "content": REPLY}]
         earlier += [{**earlier[0], name: THOUGHT} for name in THOUGHT_FIELDS]
@@ -245,6 +245,6 @@ class ChatTemplate:
 
 
 def _find_open_thought(prompt: str) -> str:
-    """Return the mark of a thought in which a prompt ends, with the blanks after it; empty where there is none."""
+    """Return the mark of an open thought at the end of a prompt, with the blanks after it; empty if there is none."""
     mark = _LAST_MARK.search(prompt)
     return mark[0] if mark and not extract_final_text(f"{mark[0]}A") else ""

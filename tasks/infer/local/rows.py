@@ -1,4 +1,4 @@
-"""Plan of rows and batches: which queries share a row.
+"""Plan which queries share a row, and which rows form a batch.
 
 A row holds [query 1][what query 2 does not share with query 1][what query 3 does not share with query 2] …: a tree of
 tokens, branch after branch, in which the common beginning of neighbours is read once.
@@ -25,7 +25,7 @@ ERRS_ON, BLOCK = "cuda", 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """Tokens to read, and the next tokens whose log-probabilities are wanted."""
+    """Tokens that the model reads, and the next tokens whose log-probabilities are wanted."""
 
     owner: int
     """Number of the question that it serves."""
@@ -41,12 +41,12 @@ class Query:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncodedQuestion:
-    """A question with its queries."""
+    """A question with the queries that answer it."""
 
     question: Question
     """The question."""
     queries: tuple[Query, ...]
-    """One for labels of a single token, else one a label; one for a loss; none where there is nothing to compute, as
+    """One for labels of a single token, else one a label; one for a loss; none if there is nothing to compute, as
     after a chat template that opens a thought and cannot close it, which no label answers."""
     used: Usage
     """Its usage; prompts are counted in full, however much of them is shared."""
@@ -54,7 +54,7 @@ class EncodedQuestion:
     """Why it cannot be computed."""
 
     def completion(self, values: Sequence[Sequence[Sequence[float]]]) -> Completion:
-        """Return the answer that log-probabilities give."""
+        """Return the answer to the question from the log-probabilities of its queries."""
         if self.error is not None:
             return Completion(error=self.error)
         if self.question.kind == "loss":
@@ -79,22 +79,22 @@ class EncodedQuestion:
 def encode_questions(
     questions: Sequence[Question], encoder: Encoder, *, context_length: int
 ) -> Iterator[EncodedQuestion]:
-    """Yield questions as tokens; one that does not fit is an error."""
-    prompts = encoder.prompts([question.prompt for question in questions if question.kind == "loss"])
-    closed = encoder.prompts([question.prompt for question in questions if question.kind != "loss"], closed=True)
+    """Yield questions with their queries as tokens; one that does not fit gets an error."""
+    prompts = encoder.encode_prompts([question.prompt for question in questions if question.kind == "loss"])
+    closed = encoder.encode_prompts([question.prompt for question in questions if question.kind != "loss"], closed=True)
     contexts = {"loss": iter(prompts), "choose": iter(closed)}
     for number, question in enumerate(questions):
         context = next(contexts[question.kind])
         if question.kind == "loss":
             text = question.text.removeprefix(encoder.template.thought)
-            context, ending = encoder.text(context if question.prompt else [], text)
+            context, ending = encoder.encode_text(context if question.prompt else [], text)
             endings, size = [ending], len(context) + len(ending)
         else:
-            endings, size = [encoder.label(label) for label in question.labels], len(context)
+            endings, size = [encoder.encode_label(label) for label in question.labels], len(context)
         error = explain_misfit(len(context), room=max(map(len, endings), default=1), context_length=context_length)
         usable = error is None and context and all(endings)
         computed = usable and not (question.kind == "choose" and encoder.has_open_thought)
-        spellings = tuple(frozenset[int]().union(*map(encoder.spellings, question.labels)))
+        spellings = tuple(frozenset[int]().union(*map(encoder.encode_spellings, question.labels)))
         yield EncodedQuestion(
             question=question,
             queries=tuple(_queries(number, context, endings, spellings)) if computed else (),
@@ -104,14 +104,14 @@ def encode_questions(
 
 
 def explain_misfit(size: int, *, room: int, context_length: int) -> str | None:
-    """Return why a prompt of `size` tokens cannot be answered, if so."""
+    """Return why a prompt of `size` tokens does not fit into the context, or None if it does."""
     if size + room <= context_length:
         return None
     return f"{TOO_LONG}: it has {size} tokens; with {room} to write it must fit {context_length}"
 
 
 def _queries(number: int, context: list[int], endings: list[list[int]], spellings: tuple[int, ...]) -> Iterator[Query]:
-    """Yield one query for all endings of a single token, else one for each ending."""
+    """Yield one query for all endings if each is a single token, or else one for each ending."""
     start = len(context) - 1
     if all(len(ending) == 1 for ending in endings):
         targets = (tuple(ending[0] for ending in endings),)
@@ -125,7 +125,7 @@ def _queries(number: int, context: list[int], endings: list[list[int]], spelling
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchRow:
-    """Queries that are computed side by side."""
+    """Queries that are computed together in one row."""
 
     queries: tuple[Query, ...]
     """In the order of their tokens."""
@@ -136,28 +136,28 @@ class BatchRow:
 
     @classmethod
     def from_queries(cls, queries: Sequence[Query]) -> BatchRow:
-        """Return one row of some queries."""
+        """Return a row that holds some queries."""
         first, *rest = queries
-        return cls(queries=(first,), shared=(0,), size=len(first.ids)).followed_by(rest)
+        return cls(queries=(first,), shared=(0,), size=len(first.ids)).extend(rest)
 
     @property
     def wanted_places(self) -> int:
-        """Number of places whose next tokens are wanted."""
+        """The number of places whose next tokens are wanted."""
         return sum(len(query.targets) for query in self.queries)
 
     @property
     def owners(self) -> list[int]:
-        """The questions served, in order."""
+        """Numbers of the questions that own the queries, in order."""
         return list(dict.fromkeys(query.owner for query in self.queries))
 
-    def only(self, owners: Iterable[int]) -> BatchRow | None:
-        """Return the rest of the row for some questions."""
+    def keep_owners(self, owners: Iterable[int]) -> BatchRow | None:
+        """Return the row with only the queries of some questions; None if there are none."""
         kept = set(owners)
         queries = [query for query in self.queries if query.owner in kept]
         return BatchRow.from_queries(queries) if queries else None
 
-    def followed_by(self, queries: Iterable[Query]) -> BatchRow:
-        """Return the row with further queries at its end."""
+    def extend(self, queries: Iterable[Query]) -> BatchRow:
+        """Return the row with more queries at its end."""
         longer = self
         for query in queries:
             shared = _compare_beginnings(longer.queries[-1].ids, query.ids)
@@ -171,7 +171,7 @@ class BatchRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchLimit:
-    """Size of one batch."""
+    """Limits of the size of one batch."""
 
     tokens: int
     """Padded tokens: rows times the longest row."""
@@ -182,14 +182,14 @@ class BatchLimit:
     replies: int | None = None
     """Tokens of prompts and replies that are written together; None: as many as are read together."""
 
-    def holds(self, tokens: int, prompts: int, wanted: int) -> bool:
-        """Return whether a batch of this size is allowed."""
+    def allows(self, tokens: int, prompts: int, wanted: int) -> bool:
+        """Return whether the limits allow a batch of this size."""
         few = self.prompts is None or prompts <= self.prompts
         return few and tokens <= self.tokens and wanted <= self.wanted
 
 
 def count_common_tokens(queries: Sequence[Query], *, least: int) -> int:
-    """Return the number of first tokens of all queries, before any place that is wanted; 0 when it is not worth it."""
+    """Return how many first tokens all queries share, before any wanted place; 0 if sharing is not worth it."""
     if len(queries) < 2:
         return 0
     # Of many, the first and the last in order differ soonest.
@@ -199,7 +199,7 @@ def count_common_tokens(queries: Sequence[Query], *, least: int) -> int:
 
 
 def plan_shared_rows(groups: Sequence[Sequence[Query]], *, limit: BatchLimit, common: int = 0) -> list[BatchRow]:
-    """Return rows of neighbours in the order of their tokens, as long as sharing costs less than it saves."""
+    """Return rows of queries with similar beginnings; queries share a row if that costs less than it saves."""
 
     def cost(row: BatchRow) -> float:
         size = row.size - common
@@ -208,8 +208,8 @@ def plan_shared_rows(groups: Sequence[Sequence[Query]], *, limit: BatchLimit, co
     rows: list[BatchRow] = []
     for group in sorted(groups, key=lambda group: (group[0].ids, group[0].owner)):
         alone = BatchRow.from_queries(group)
-        both = rows[-1].followed_by(group) if rows else alone
-        fits = limit.holds(both.size, len(both.owners), both.wanted_places) and both.size <= WIDEST
+        both = rows[-1].extend(group) if rows else alone
+        fits = limit.allows(both.size, len(both.owners), both.wanted_places) and both.size <= WIDEST
         if rows and fits and cost(both) < cost(rows[-1]) + cost(alone):
             rows[-1] = both
         else:
@@ -218,13 +218,13 @@ def plan_shared_rows(groups: Sequence[Sequence[Query]], *, limit: BatchLimit, co
 
 
 def pack_batches(rows: Sequence[BatchRow], limit: BatchLimit) -> Iterator[list[BatchRow]]:
-    """Yield rows of similar length, as many as the limit allows and at least one."""
+    """Yield batches of rows of similar length, as many rows as the limit allows and at least one."""
     batch: list[BatchRow] = []
     prompts = wanted = 0
     for row in sorted(rows, key=lambda row: (row.size, row.owners)):
         prompts, wanted = prompts + len(row.owners), wanted + row.wanted_places
         # The latest row is the longest.
-        if batch and not limit.holds((len(batch) + 1) * row.size, prompts, wanted):
+        if batch and not limit.allows((len(batch) + 1) * row.size, prompts, wanted):
             yield batch
             batch, prompts, wanted = [], len(row.owners), row.wanted_places
         batch.append(row)
@@ -233,19 +233,19 @@ def pack_batches(rows: Sequence[BatchRow], limit: BatchLimit) -> Iterator[list[B
 
 
 def count_padded_tokens(rows: Sequence[BatchRow]) -> int:
-    """Return the tokens of a batch, padding included."""
+    """Return the number of tokens of a batch, with padding."""
     return len(rows) * max(row.size for row in rows)
 
 
 def _compare_beginnings(one: Sequence[int], other: Sequence[int]) -> int:
-    """Return the number of tokens that both begin with."""
+    """Return how many first tokens two sequences share."""
     return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def compute_padded_width(longest: int, device: str) -> int:
-    """Return the tokens of each row of a batch, fillers included.
+    """Return the number of tokens of each row of a batch, with fillers.
 
-    Where a row is one token longer than full blocks, and all heads share their keys and values, torch's
+    If a row is one token longer than full blocks, and all heads share their keys and values, torch's
     memory-efficient attention takes the last query for the only one, and gives it what another head's query gets:
     `num_queries == 1` in torch's kernel_forward.h, 2.11 and 2.13 (decision 47). With a filler more, no query is left
     over.
@@ -255,7 +255,7 @@ def compute_padded_width(longest: int, device: str) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowBranch:
-    """Tokens side by side that one query adds to the row."""
+    """Neighbouring tokens that one query adds to the row."""
 
     before: list[int]
     """Columns of the tokens that lead to it."""
@@ -267,7 +267,7 @@ class RowBranch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowLayout:
-    """A row, column by column, without the common beginning of all rows: branches that see what leads to them."""
+    """The tokens of a row by column, without the common beginning of all rows; each branch sees its own context."""
 
     tokens: list[int] = field(default_factory=list)
     """Token ids."""
@@ -280,7 +280,7 @@ class RowLayout:
 
     @classmethod
     def from_row(cls, row: BatchRow, common: int) -> RowLayout:
-        """Return the layout of a row whose first `common` tokens are elsewhere."""
+        """Return the layout of a row without its first `common` tokens."""
         layout, path = cls(), list[int]()
         for query, shared in zip(row.queries, row.shared, strict=True):
             before, begin = path[: max(0, shared - common)], len(layout.tokens)

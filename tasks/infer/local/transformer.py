@@ -1,4 +1,4 @@
-"""A causal language model as a `Model`: it plans batches and exchanges them with a broker."""
+"""A causal language model that answers the questions of a broker in planned batches."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ class TransformerModel:
         """Plan batches of all questions, and compute the open ones of each."""
         generated = [question for question in questions if question.kind == "generate"]
         scored = [question for question in questions if question.kind != "generate"]
-        with large_blocks_kept(), self.fused.in_use():
-            for batches in (self._scored_batches(scored), self._generated_batches(generated)):
+        with large_blocks_kept(), self.fused.replace_layers():
+            for batches in (self._yield_scored_batches(scored), self._yield_generated_batches(generated)):
                 for batch in batches:
                     answer_batch(batch, broker)
 
     def notes(self) -> Mapping[str, str | float]:
-        """Return the size of a batch, and how far sharing a row may have moved a likelihood."""
+        """Return the batch size, and how much sharing rows may have changed a likelihood."""
         size: dict[str, str | float] = (
             {"batch_tokens": self.limit.tokens} if self.limit.prompts is None else {"batch_prompts": self.limit.prompts}
         )
@@ -55,29 +55,29 @@ class TransformerModel:
             size |= {"batch_halvings": self.memory.halvings, "batch_tokens_that_fit": self.memory.ceiling or 1}
         return size | self.scoring.notes()
 
-    def _scored_batches(self, questions: Sequence[Question]) -> Iterator[Batch]:
+    def _yield_scored_batches(self, questions: Sequence[Question]) -> Iterator[Batch]:
         encoded = list(encode_questions(questions, self.encoder, context_length=self.context_length))
         yield from _batch_known({ready.question: ready.completion(()) for ready in encoded if not ready.queries})
         for rows in self.scoring.plan(encoded):
-            yield self._scored_batch(rows, encoded)
+            yield self._make_scored_batch(rows, encoded)
 
-    def _scored_batch(self, rows: Sequence[BatchRow], encoded: Sequence[EncodedQuestion]) -> Batch:
+    def _make_scored_batch(self, rows: Sequence[BatchRow], encoded: Sequence[EncodedQuestion]) -> Batch:
         numbers = {encoded[owner].question: owner for row in rows for owner in row.owners}
 
         def compute(held: Sequence[Question]) -> list[Completion]:
             owners = [numbers[question] for question in held]
-            kept = [part for part in (row.only(owners) for row in rows) if part]
+            kept = [part for part in (row.keep_owners(owners) for row in rows) if part]
             values = self.scoring.compute(kept)
             return [encoded[owner].completion(values[owner]) for owner in owners]
 
         most = {question: encoded[owner].used for question, owner in numbers.items()}
         return Batch(questions=tuple(numbers), most=most, compute=_split_if_too_large(compute))
 
-    def _generated_batches(self, questions: Sequence[Question]) -> Iterator[Batch]:
-        prompts = self.encoder.prompts([question.prompt for question in questions])
+    def _yield_generated_batches(self, questions: Sequence[Question]) -> Iterator[Batch]:
+        prompts = self.encoder.encode_prompts([question.prompt for question in questions])
         encoded = dict(zip(questions, prompts, strict=True))
         least = self.generation.max_new_tokens
-        limits = {question: self._limit(len(ids)) for question, ids in encoded.items()}
+        limits = {question: self._limit_reply(len(ids)) for question, ids in encoded.items()}
         errors = {
             question: explain_misfit(len(ids), room=least, context_length=self.context_length)
             or (None if ids else "the prompt has no tokens")
@@ -103,8 +103,8 @@ class TransformerModel:
                 yield Batch(questions=tuple(batch), most=most, compute=_split_if_too_large(compute))
                 batch = []
 
-    def _limit(self, size: int) -> int:
-        """Return the most tokens of a reply to a prompt of that size: a thought has room besides, where it fits."""
+    def _limit_reply(self, size: int) -> int:
+        """Return the most tokens of a reply to a prompt of that size, with extra room for a thought if it fits."""
         written = self.generation.max_new_tokens
         if not self.encoder.template.thought:
             return written
@@ -121,7 +121,7 @@ def _batch_known(known: Mapping[Question, Completion]) -> Iterator[Batch]:
 def _split_if_too_large(
     compute: Callable[[Sequence[Question]], list[Completion]],
 ) -> Callable[[Sequence[Question]], list[Completion]]:
-    """Return a function that computes each question by itself where one is too large, which spoils no other."""
+    """Return a function that computes questions one by one if a batch is too large, so that only one fails."""
 
     def compute_some(held: Sequence[Question]) -> list[Completion]:
         try:

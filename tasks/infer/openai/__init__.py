@@ -1,4 +1,4 @@
-"""Any OpenAI-compatible endpoint, through the official client: many requests at a time, none lost, none twice."""
+"""Providers of OpenAI-compatible endpoints, with OpenAI's client: rows of vendors, requests, responses, batches."""
 
 from functools import partial
 
@@ -9,7 +9,7 @@ __all__ = ["OpenAI"]
 
 
 def __getattr__(name: str) -> partial[OpenAI]:
-    """Return what makes the provider of a vendor: `registry.PROVIDERS` names each by its row in the table."""
+    """Return a function that makes the provider of a vendor, by the name that `registry.PROVIDERS` has for it."""
     if name in VENDORS:
         return partial(OpenAI, VENDORS[name])
     raise AttributeError(name)

@@ -1,4 +1,4 @@
-"""Batch API: questions and replies as lines of files, for OpenAI and vLLM, and the submission of these files."""
+"""Batch API of OpenAI and vLLM: write questions to files, submit the files, and store the replies."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ SECONDS = 600.0
 
 
 def yield_request_lines(rows: Iterable[PromptRow], spec: ModelSpec) -> Iterator[bytes]:
-    """Yield questions as lines of a batch file. A key comes back with its reply, and nothing else that names it.
+    """Yield questions as lines of a batch file. The key of a question comes back with its reply, and identifies it.
 
     The address is always below /v1, whatever `base_url` says: the file is not sent there line by line.
     """
     bodies = RequestBodies(spec=spec)
     for row in rows:
-        body = json.loads(bodies.body(from_json(row.question)))
+        body = json.loads(bodies.make_body(from_json(row.question)))
         request = {"custom_id": row.key, "method": "POST", "url": f"/v1{bodies.settings.path}", "body": body}
         yield json.dumps(request).encode() + b"\n"
 
@@ -68,7 +68,7 @@ def yield_request_lines(rows: Iterable[PromptRow], spec: ModelSpec) -> Iterator[
 def split_files(
     lines: Iterable[bytes], *, most_lines: int = MOST_LINES, most_bytes: int = MOST_BYTES
 ) -> Iterator[bytes]:
-    """Yield lines in as few files as may be, none above either limit unless a single line is."""
+    """Yield the lines in as few files as possible; a file exceeds a limit only if a single line does."""
     part: list[bytes] = []
     size = 0
     for line in lines:
@@ -83,7 +83,7 @@ def split_files(
 
 @dataclass(slots=True, kw_only=True)
 class ImportCounts:
-    """Counts of the lines of results."""
+    """Counts of the result lines that were read, and of their answers."""
 
     taken: int = 0
     """Answers that are in the store now, and were not before."""
@@ -100,8 +100,8 @@ class ImportCounts:
     runs: set[str] = field(default_factory=set)
     """The runs whose prompts were answered."""
 
-    def in_words(self) -> Iterator[str]:
-        """Yield the counts for people, a line each."""
+    def yield_lines(self) -> Iterator[str]:
+        """Yield the counts as text, one line for each."""
         yield f"{counted('answers', self.taken)} taken into the response store"
         if self.known:
             yield f"{counted('answers', self.known)} there already, left as they are"
@@ -113,21 +113,21 @@ class ImportCounts:
             yield f"{counted('prompts', self.missing)} written with them have no answer, and may be asked again"
 
     @property
-    def whole(self) -> bool:
-        """Return whether every line was an answer, and every prompt has one."""
+    def is_complete(self) -> bool:
+        """Return whether every line was an answer, and every prompt has an answer."""
         return not (self.failed or self.refused or self.missing)
 
-    def not_taken(self, kind: Literal["failed", "refused"], where: str, why: str) -> None:
-        """Count a line, and keep the reason if it is among the first."""
+    def count_skipped(self, kind: Literal["failed", "refused"], where: str, why: str) -> None:
+        """Count a line that gives no answer, and keep the reason if it is one of the first."""
         setattr(self, kind, getattr(self, kind) + 1)
         if len(self.reasons) < REASONS:
             self.reasons.append(f"{where}: {why}")
 
 
 def take_results(lines: Iterable[tuple[str, bytes]], *, any_model: bool = False) -> ImportCounts:
-    """Put replies into the store under the keys of the prompts that were written; doing it again changes nothing.
+    """Store the replies under the keys of the prompts that were written; a second time changes nothing.
 
-    DataError: there is not one line of results.
+    DataError: there is no line of results.
     """
     counts = ImportCounts()
     full_lines = ((where, line) for where, line in lines if line.strip())
@@ -138,7 +138,7 @@ def take_results(lines: Iterable[tuple[str, bytes]], *, any_model: bool = False)
             try:
                 content = _parse_result(line)
             except ValueError as error:
-                counts.not_taken("failed", where, str(error))
+                counts.count_skipped("failed", where, str(error))
             else:
                 results.setdefault(str(content["custom_id"]), []).append((where, content))
         any_result = any_result or bool(results)
@@ -154,7 +154,7 @@ def take_results(lines: Iterable[tuple[str, bytes]], *, any_model: bool = False)
 
 
 def _parse_result(line: bytes) -> Mapping[str, Any]:
-    """Return the content of a line of results."""
+    """Return the content of one result line."""
     try:
         content: Mapping[str, Any] = json.loads(line)
         response, error = content.get("response"), content.get("error")
@@ -171,13 +171,13 @@ def _parse_result(line: bytes) -> Mapping[str, Any]:
 def _store_results(
     results: Mapping[str, Sequence[tuple[str, Mapping[str, Any]]]], counts: ImportCounts, *, any_model: bool
 ) -> None:
-    """Put results into the store, by the keys of their prompts."""
+    """Store the answers in results under the keys of their prompts."""
     store, keys = Store(), list(results)
     written, known = store.prompts.find(keys), store.answers.find(keys)
     answers: dict[tuple[str, str], dict[str, AnswerRow]] = {}
     for key, where, content in ((key, *result) for key, of_key in results.items() for result in of_key):
         if (row := written.get(key)) is None:
-            counts.not_taken("refused", where, "no prompt that was written here has this custom_id")
+            counts.count_skipped("refused", where, "no prompt that was written here has this custom_id")
             continue
         counts.runs.add(row.run)
         answer = _make_answer(where, content, row, counts, any_model=any_model)
@@ -199,23 +199,23 @@ def _store_results(
 def _make_answer(
     where: str, content: Mapping[str, Any], row: PromptRow, counts: ImportCounts, *, any_model: bool
 ) -> Answer | None:
-    """Return the answer in a result; None, and counted, where there is none."""
+    """Return the answer in a result; if there is none, count it and return None."""
     body = (content.get("response") or {}).get("body")
     served, asked = str((body.get("model") if isinstance(body, dict) else "") or ""), row.model.partition("/")[2]
     # A model's own name may be a dated version of the one that was asked for.
     if served and not any_model and served != asked and not served.startswith(f"{asked}-"):
-        counts.not_taken("refused", where, f"model {served} replied, and {asked} was asked; --any-model takes it")
+        counts.count_skipped("refused", where, f"model {served} replied, and {asked} was asked; --any-model takes it")
         return None
     question = from_json(row.question)
     completion = parse_result_line(content, question)
     if completion.error is not None:
-        counts.not_taken("failed", where, completion.error)
+        counts.count_skipped("failed", where, completion.error)
         return None
     return Answer(question=question, completion=completion, seconds=0.0)
 
 
 def parse_result_line(content: Mapping[str, Any], question: Question) -> Completion:
-    """Return the completion in a line of results; one with an error where the endpoint did not answer."""
+    """Return the completion in a result line; it has an error if the endpoint did not answer."""
     error, response = content.get("error"), content.get("response") or {}
     status, body = response.get("status_code", 200 if response else None), response.get("body")
     if error or status != 200 or not isinstance(body, dict):
@@ -232,7 +232,7 @@ def parse_result_line(content: Mapping[str, Any], question: Question) -> Complet
 
 
 class BatchEndpoint:
-    """The batches of one model. Each method raises ModelError where the endpoint refuses, or nobody answers."""
+    """Sends and reads the batches of one model. Each method raises ModelError if the endpoint refuses or is gone."""
 
     def __init__(self, spec: ModelSpec) -> None:
         import httpx2
@@ -253,8 +253,8 @@ class BatchEndpoint:
         self.client.close()
 
     def submit(self, ours: str, content: bytes) -> Batch:
-        """Send questions as a batch, unless the endpoint has it: an earlier try may have ended after it was made."""
-        with self._refusing():
+        """Send questions as a batch, unless the endpoint already has it from an earlier try that was cut off."""
+        with self._raise_model_errors():
             for batch in self.client.batches.list():
                 if (batch.metadata or {}).get(OURS) == ours:
                     return batch
@@ -268,26 +268,26 @@ class BatchEndpoint:
                 metadata={OURS: ours},
             )
 
-    def look(self, remote: str) -> Batch:
+    def read_state(self, remote: str) -> Batch:
         """Return the state of a batch."""
-        with self._refusing():
+        with self._raise_model_errors():
             return self.client.batches.retrieve(remote)
 
     def cancel(self, remote: str) -> Batch:
-        """Have the endpoint answer no more of a batch."""
-        with self._refusing():
+        """Ask the endpoint to cancel a batch."""
+        with self._raise_model_errors():
             return self.client.batches.cancel(remote)
 
-    def results(self, batch: Batch) -> Iterator[tuple[str, bytes]]:
-        """Yield the lines that a batch has brought, answers and errors, each with where it stands."""
+    def yield_results(self, batch: Batch) -> Iterator[tuple[str, bytes]]:
+        """Yield the result lines of a batch, answers and errors, each with its place in the file."""
         for file in filter(None, (batch.output_file_id, batch.error_file_id)):
-            with self._refusing(), self.client.files.with_streaming_response.content(file) as reply:
+            with self._raise_model_errors(), self.client.files.with_streaming_response.content(file) as reply:
                 for row, line in enumerate(reply.iter_lines(), start=1):
                     clean = remove_secrets(line, [self.settings.key], least=LEAST_SECRET)
                     yield f"{file}, row {row}", clean.encode()
 
     @contextmanager
-    def _refusing(self) -> Iterator[None]:
+    def _raise_model_errors(self) -> Iterator[None]:
         import httpx2
         from openai import OpenAIError
 

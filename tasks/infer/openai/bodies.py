@@ -1,4 +1,4 @@
-"""Request bodies of questions."""
+"""Request bodies: convert questions to the JSON of the chat and the older completions API."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SCHEMA_TOKENS = 24
 
 @dataclass(slots=True)
 class RequestBodies:
-    """Request bodies for the questions of one model."""
+    """Makes the request bodies for the questions of one model."""
 
     spec: ModelSpec
     """The model, its system instruction, its examples and its generation settings."""
@@ -36,7 +36,7 @@ class RequestBodies:
         self.adapt(self.spec)
 
     def adapt(self, spec: ModelSpec) -> None:
-        """Put questions from now on as to this model: the same one, with other settings."""
+        """Use this specification from now on: the same model with other settings."""
         self.spec, self.settings = spec, read_settings(spec)
         length, listed = self.settings.length_field, self.settings.top_logprobs
         is_chat = self.settings.endpoint == "chat"
@@ -47,8 +47,8 @@ class RequestBodies:
             "generate": {"model": spec.name, **make_sampling_fields(spec.generation, length_field=length)},
         }
 
-    def body(self, question: Question) -> bytes:
-        """Return what is posted, as JSON."""
+    def make_body(self, question: Question) -> bytes:
+        """Return the request body of a question, as JSON."""
         fields = dict(self.frames[question.kind])
         if self.settings.endpoint == "completions":
             refuse_tools(question.prompt, where="model_args.endpoint", why="the completions API takes none")
@@ -66,12 +66,12 @@ class RequestBodies:
         return json.dumps(fields).encode()
 
     def changes_replies(self, form: Form) -> bool:
-        """Return whether a server that ignores the form still replies otherwise than to a plain question."""
+        """Return whether a question in this form changes replies even if the server ignores it."""
         generation = self.spec.generation
         return form == "json_schema" and (generation.max_new_tokens < SCHEMA_TOKENS or bool(generation.stop))
 
-    def most(self, question: Question) -> Usage:
-        """Return what the request takes at most."""
+    def estimate_usage(self, question: Question) -> Usage:
+        """Return the greatest usage of the request."""
         # A schema is read like the prompt, and billed.
         schema = 0 if question.form == "plain" else len(json.dumps(_make_constraint(question)))
         return Usage(
@@ -86,7 +86,7 @@ class RequestBodies:
 
 
 def make_sampling_fields(generation: Generation, *, length_field: str) -> dict[str, Any]:
-    """Return the fields that say how a reply is drawn, without those that are not set."""
+    """Return the sampling parameters of a request, without those that are not set."""
     fields = {
         length_field: generation.max_new_tokens,
         "temperature": generation.temperature,
@@ -97,7 +97,7 @@ def make_sampling_fields(generation: Generation, *, length_field: str) -> dict[s
 
 
 def _make_constraint(question: Question) -> dict[str, Any]:
-    """Return the fields that hold a reply to the labels of a question.
+    """Return the fields that restrict a reply to the labels of a question.
 
     Sources: OpenAI's structured outputs; vLLM's, and its older `guided_choice`.
     """

@@ -1,4 +1,4 @@
-"""Requests to an OpenAI API: built once by the official client, sent straight through aiohttp.
+"""Requests to an OpenAI API: the official client builds one, and aiohttp sends it again with other bodies.
 
 The client's own transport spends more time in URL, header, cookie and redirect objects than in the request.
 """
@@ -68,7 +68,7 @@ ENCODINGS = {"Accept-Encoding": "gzip, deflate"}
 
 
 class Connection:
-    """The official client, and the requests it has built, which are repeated with other bodies.
+    """Sends requests that the official client has built once, with other bodies.
 
     A run sends thousands of requests to one address that differ in their body alone. The client builds the first
     one, with its address, key and headers, and reads every failure; building it again takes longer than sending it.
@@ -88,7 +88,7 @@ class Connection:
         self._built: dict[str, tuple[URL, CIMultiDict[str]]] = {}
 
     async def exchange(self, path: str, body: bytes | None, *, seconds: float) -> bytes:
-        """Post JSON, or get what is there without a body; return the body of the reply."""
+        """Send a POST request with a JSON body, or a GET request without; return the body of the reply."""
         if path not in self._built:
             self._built[path] = await self._build(path, body)
         (url, headers), method = self._built[path], "GET" if body is None else "POST"
@@ -104,7 +104,7 @@ class Connection:
         raise self.client._make_status_error_from_response(failed)
 
     async def _build(self, path: str, body: bytes | None) -> tuple[URL, CIMultiDict[str]]:
-        """Return address and headers, by the client's methods for addresses it has no method of its own for."""
+        """Return the address and headers of a request, as the client builds them."""
         options: RequestOptions = {"headers": self.settings.key_headers(is_list=body is None)}
         if body is None:
             answered = await self.client.get(path, cast_to=httpx2.Response, options=options)
@@ -121,7 +121,7 @@ class Connection:
 
 
 def forget_environment(client: OpenAI | AsyncOpenAI, settings: Settings) -> None:
-    """Let a client send only what is meant for the host: it takes more from the environment, whatever its address."""
+    """Remove what the client takes from the environment for any host, so that it sends only what the host may have."""
     client.admin_api_key = None
     if not settings.own:
         client.organization = client.project = None
@@ -129,7 +129,7 @@ def forget_environment(client: OpenAI | AsyncOpenAI, settings: Settings) -> None
 
 
 class OpenAITransport(Transport):
-    """Requests to the OpenAI API of one endpoint; while `trying`, a parameter that it refuses stops nothing."""
+    """Makes requests to the OpenAI API of one endpoint; while `trying`, a refused parameter does not stop the run."""
 
     def __init__(self, bodies: RequestBodies, *, trying: bool = False) -> None:
         self.bodies, self.trying = bodies, trying
@@ -140,11 +140,11 @@ class OpenAITransport(Transport):
         await self.connection.close()
 
     def max_usage(self, question: Question) -> Usage:
-        """Return what a request takes at most."""
-        return self.bodies.most(question)
+        """Return the greatest usage of a request."""
+        return self.bodies.estimate_usage(question)
 
     async def request(self, question: Question, *, timeout: float) -> Reply | Failure:
-        """Make one request. Every failure is returned, never raised."""
+        """Make one request, and return its failure, if any, instead of raising it."""
         outcome = await self._exchange(question, timeout=timeout)
         if isinstance(outcome, ParameterRefusal):
             self.bodies.refused[outcome.message] = outcome
@@ -156,10 +156,10 @@ class OpenAITransport(Transport):
 
         bodies, connection, start = self.bodies, self.connection, time.monotonic()
         try:
-            sent = bodies.body(question)
+            sent = bodies.make_body(question)
             content = await connection.exchange(bodies.settings.path, sent, seconds=timeout)
             completion, seconds = read_reply(content, question), time.monotonic() - start
-            written = bodies.most(question).completion_tokens
+            written = bodies.estimate_usage(question).completion_tokens
             completion, odd = correct_counts(completion, content, sent=len(sent), written=written)
             # Before anything stores it: a server may repeat the key that it was sent.
             completion = remove_secrets_from_completion(completion, [connection.key])
@@ -190,7 +190,7 @@ class OpenAITransport(Transport):
 
 
 async def list_served_models(settings: Settings, key_place: str, model: str) -> Sequence[str]:
-    """Return the models that an endpoint lists, or refuse one that cannot be reached or rejects the key.
+    """Return the models that an endpoint lists; raise ModelError if it cannot be reached or rejects the key.
 
     No prompt is sent. Servers that do not list their models answer with another status: they were reached.
     """
@@ -228,7 +228,7 @@ async def list_served_models(settings: Settings, key_place: str, model: str) -> 
 
 
 async def _explain_wrong_address(error: APIStatusError, connection: Connection, model: str) -> ModelError | None:
-    """Return what is wrong with the address of an endpoint that answered with a status; None where it is right."""
+    """Return what is wrong with the address of an endpoint that answered with a status, or None if nothing is."""
     settings = connection.settings
     if (other := find_other_origin(error)) is not None:
         what = f"the endpoint redirects to {other}"
@@ -249,7 +249,7 @@ async def _explain_wrong_address(error: APIStatusError, connection: Connection, 
 
 
 async def read_digest(settings: Settings, model: str) -> str:
-    """Return the digest of a model's weights, by the list in its server's own API; empty where it is not there."""
+    """Return the digest of a model's weights from the list in the server's own API; empty if it is not listed."""
     from openai import OpenAIError
 
     connection = Connection(settings)
@@ -264,13 +264,13 @@ async def read_digest(settings: Settings, model: str) -> str:
 
 
 def is_listed(model: str, listed: Sequence[str]) -> bool:
-    """Return whether a model is in a list: as it is, with its tag `latest`, or as a dated version of itself."""
+    """Return whether a model is in a list: by its name, with the tag `latest`, or with a date."""
     names = [name.removeprefix("models/") for name in listed]
     return any(name in (model, f"{model}:latest") or name.startswith(f"{model}-") for name in names)
 
 
 async def _is_path_missing(connection: Connection) -> bool:
-    """Return whether a server that lists no models has no API at an address either; nothing is asked.
+    """Return whether a server that lists no models also has no API at an address; no prompt is sent.
 
     A server that has it refuses an empty request for another reason.
     """

@@ -1,4 +1,4 @@
-"""Tokens of Microsoft Entra ID, in place of a key of Azure."""
+"""Tokens of Microsoft Entra ID, which replace a key for Azure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ EXTRA = 'pip install "contrapose[azure-openai]"'
 
 
 def read_token(*, where: str = "") -> str:
-    """Return a token that is valid now: a kept one, or a new one some minutes before that expires.
+    """Return a valid token: the cached one, or a new one if that expires in a few minutes.
 
     ModelError: azure-identity is not installed, or nobody is signed in.
     """
@@ -39,7 +39,7 @@ def read_token(*, where: str = "") -> str:
 
 @cache
 def _make_token_provider() -> Callable[[], str]:
-    """Return what gets tokens for this process, and keeps them."""
+    """Return the function that gets and caches tokens for this process."""
     from azure.identity import DefaultAzureCredential, get_bearer_token_provider
 
     provider: Callable[[], str] = get_bearer_token_provider(DefaultAzureCredential(), SCOPE)

@@ -1,4 +1,4 @@
-"""Meaning of a failed request: try again, slow down, give up this prompt, or stop the run."""
+"""Convert errors of an OpenAI API to failures: try again, slow down, give up this prompt, or stop the run."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 REFUSED = (401, 402, 403)
 NO_MODEL = "model_not_found"
 NO_DEPLOYMENT = "DeploymentNotFound"
-"""How Azure calls a model that it does not have."""
+"""Azure's error code for a model that it does not have."""
 TOO_LONG_SAID = re.compile(
     r"context[_ ](?:length|window|size)|maximum context|prompt is too long|input is too long|too many (?:input )?tokens"
     r"|max_model_len|exceeds? the (?:model'?s )?(?:maximum|context|available)",
     re.IGNORECASE,
 )
-"""How servers say that a prompt does not fit: OpenAI, vLLM, llama.cpp, TGI, Anthropic and others."""
+"""Messages for a prompt that is too long, from OpenAI, vLLM, llama.cpp, TGI, Anthropic and others."""
 
 # A content filter refuses a prompt in a code or in words of its own; every gateway has others.
 
@@ -37,7 +37,7 @@ CODE = re.compile(
     r"|data_?inspection|^safety|recitation|blocklist|^spii|^sensitive|safety_(?:violation|check)|policy_?violation",
     re.IGNORECASE,
 )
-"""What names a filter in a code, a type or a finish reason."""
+"""Codes, types and finish reasons that mean a content filter."""
 WORDS = re.compile(
     r"content[ _](?:filter|polic|moderation|safety|management|exists risk)|guardrail"
     r"|safety (?:system|filter|polic|setting)"
@@ -47,22 +47,22 @@ WORDS = re.compile(
     r"|敏感|不安全|违规",
     re.IGNORECASE,
 )
-"""How a filter speaks."""
+"""Messages that mean a content filter."""
 OTHERWISE = re.compile(
     r"unsupported|unrecogni[sz]ed|unknown (?:parameter|argument|field)|extra inputs"
     r"|(?:account|organi[sz]ation|project|user|access)\b.{0,40}"
     r"(?:suspend|deactivat|terminat|disabled|banned|blocked|restricted|revoked)",
     re.IGNORECASE,
 )
-"""What speaks of parameters or of the account: no other prompt would fare better."""
+"""Messages about parameters or the account, which would refuse any other prompt, too."""
 PAIR = re.compile(r'"(\w+)": "((?:[^"\\]|\\.)*)"')
 CODES = ("code", "type", "reason", "status", "blockReason", "block_reason")
 FLAGS = re.compile(r'"filtered": true|"flagged_input": "|"reasons": \[')
-"""What the details of Azure and OpenRouter say of a filtered prompt."""
+"""Details that mean a filtered prompt at Azure and OpenRouter."""
 
 
 def make_connection_failure(error: BaseException, key: str) -> Failure:
-    """Return the failure of a connection that could not be made, or broke."""
+    """Return the failure for a connection that could not be opened, or that broke."""
     # The client's own words are `Connection error.`: the first cause says more.
     while error.__cause__ is not None:
         error = error.__cause__
@@ -70,13 +70,13 @@ def make_connection_failure(error: BaseException, key: str) -> Failure:
 
 
 def make_unreadable_failure(error: Exception, key: str, *, then: Literal["retry", "give up"] = "retry") -> Failure:
-    """Return the failure of a reply that cannot be read."""
+    """Return the failure for a reply that cannot be read."""
     why = f"a reply that cannot be read ({format_error_line(error, key)})"
     return Failure(kind="broken reply", message=why, then=then, billed=True, unreadable=True, outcome="malformed")
 
 
 def make_status_failure(error: APIStatusError, key: str) -> Failure:
-    """Return the failure of a reply with an error status."""
+    """Return the failure for a reply with an error status."""
     status = error.status_code
     if status < 400:
         # It leads away: another address would be sent key and prompt, another protocol is not spoken.
@@ -89,7 +89,7 @@ def make_status_failure(error: APIStatusError, key: str) -> Failure:
 
 
 def make_reply_failure(body: object, key: str) -> Failure:
-    """Return the failure of a reply of status 200: it means the same as with the status that it names, if any."""
+    """Return the failure for an error in a reply of status 200; if it names a status, that one counts."""
     code = body.get("code", body.get("status")) if isinstance(body, Mapping) else None
     named = int(code) if isinstance(code, int | str) and str(code).isdecimal() and 400 <= int(code) <= 599 else None
     text = f"an error in a reply of status 200: {_clean(_quote(body), key)}"
@@ -99,7 +99,7 @@ def make_reply_failure(body: object, key: str) -> Failure:
 def classify_error(
     status: int, body: object, text: str, *, key: str, wait: float | None = None, filter_status: int | None = None
 ) -> Failure:
-    """Return what an error means by its status and body; `text` is shown."""
+    """Return the failure for an error by its status and body; `text`: its message."""
     if is_moderated(filter_status or status, body):
         # A prompt that a filter refuses, whatever else is asked or how.
         message = _clean(_quote(body), key)
@@ -122,7 +122,7 @@ def classify_error(
 
 
 def is_moderated(status: int, body: object) -> bool:
-    """Return whether a refusal comes from a content filter, so that this prompt alone is refused, for good."""
+    """Return whether a content filter refused the prompt; then only this prompt is refused, and always."""
     if status in NEVER or not body or (isinstance(body, str) and body.lstrip().startswith("<")):
         return False
     text = json.dumps(body, ensure_ascii=False)
@@ -133,7 +133,7 @@ def is_moderated(status: int, body: object) -> bool:
 
 
 def _quote(body: object) -> str:
-    """Return an error in the endpoint's own words: its message, then what else it says."""
+    """Return the text of an error body: its message, then the rest."""
     if isinstance(body, Mapping) and isinstance(body.get("message"), str):
         rest = {name: value for name, value in body.items() if name != "message" and value is not None}
         return f"{body['message']} {json.dumps(rest, ensure_ascii=False)}" if rest else str(body["message"])
@@ -141,7 +141,7 @@ def _quote(body: object) -> str:
 
 
 def find_other_origin(error: APIStatusError) -> Origin | None:
-    """Return the origin that a reply points to instead; None where it is the same one, or the reply points nowhere."""
+    """Return the other origin that a reply redirects to; None if it is the same one, or it does not redirect."""
     location, asked = error.response.headers.get("location"), str(error.request.url)
     if not (location and 300 <= error.status_code < 400):
         return None
@@ -153,7 +153,7 @@ def find_other_origin(error: APIStatusError) -> Origin | None:
 
 
 def format_error_line(failure: BaseException, key: str) -> str:
-    """Return an error in one line. Some servers repeat the key that they were sent: it never gets into a file."""
+    """Return an error in one line, without the key, because some servers repeat it and it must not get into a file."""
     return f"{type(failure).__name__}: {_clean(str(failure), key)}"
 
 

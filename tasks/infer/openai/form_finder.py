@@ -1,4 +1,4 @@
-"""Search for the parameters that an endpoint refuses, and for the form in which it holds replies to a label."""
+"""Find out which parameters an endpoint refuses, and in which form it restricts replies to labels."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ LEAST_RETRIES = 2
 
 
 class FormFinder:
-    """Tries how an endpoint must be asked: without which parameters, and in which form; see `TriesOut.try_out`.
+    """Finds out which parameters to leave out and which form to use, by trying; see `TriesOut.try_out`.
 
-    Broker and bodies are adapted to what is found.
+    It changes broker and bodies accordingly.
     """
 
     asker: Asker
@@ -66,7 +66,7 @@ class FormFinder:
         self._refusals: list[ModelError] = []
 
     async def find(self, asker: Asker, questions: Sequence[Question]) -> None:
-        """Ask until all is known, the questions are used up, or the run stops."""
+        """Ask questions until everything is known, no question is left, or the run stops."""
         self.asker = asker
         for question in questions:
             if self.asker.broker.stopped:
@@ -77,7 +77,7 @@ class FormFinder:
                 self._now = self._start
                 self._bodies.adapt(self.asker.broker.adapt(self._now))
             tries = Tries()
-            with self.asker.counting(self._in_last(question), tries):
+            with self.asker.keep_spending(self._convert_to_last(question), tries):
                 self.form = await self._try_question(question, tries)
             if self.form is not None or self._silent == MOST_SILENT:
                 return
@@ -92,12 +92,12 @@ class FormFinder:
         self.form = "plain" if self._free and not self.asker.broker.stopped else None
 
     def _error(self, refusal: ParameterRefusal) -> ModelError:
-        """Return the error about a parameter that is refused, whatever is left out."""
+        """Return the error for a parameter that is still refused after every change."""
         tried = next((adopted for adopted in self._adopted if adopted.parameter == refusal.parameter), None)
-        return (tried or refusal).error(self._bodies.spec.id, tried=tried is not None)
+        return (tried or refusal).make_error(self._bodies.spec.id, tried=tried is not None)
 
     async def _try_question(self, question: Question, tries: Tries) -> Form | None:
-        """Put one question in every form until it is answered; return the form if that shows it."""
+        """Ask one question in each form until it is answered; return the form if the answer shows that it works."""
         retries = self.asker.endpoint.settings.retries
         patience = min(SERVER_ERRORS, retries) if retries >= LEAST_RETRIES else None
         last: Reply | Failure | None = None
@@ -108,7 +108,7 @@ class FormFinder:
                 # Somebody else asks it, or has asked: another question tells as much.
                 self._put_unanswered(question, last, tries)
                 return None
-            last = await self._outcome(asked, tries, patience=patience)
+            last = await self._request(asked, tries, patience=patience)
             if isinstance(last, Reply) and self._is_answer(asked, last):
                 return self._accept(asked, last, tries, refused)
             if self._hopeless or (not isinstance(last, Reply) and not _blames_form(last)):
@@ -118,12 +118,12 @@ class FormFinder:
             # Further forms are not worth trying at a server that fell over, or that ignored the schema.
             if not is_json_reply(last.completion.text or "") if isinstance(last, Reply) else last.is_server_error:
                 break
-        return await self._try_last(self._in_last(question), last, tries)
+        return await self._try_last(self._convert_to_last(question), last, tries)
 
-    async def _outcome(self, asked: Question, tries: Tries, *, patience: int | None = None) -> Reply | Failure | None:
-        """Return the outcome of a question, asked without the parameters that are refused as long as that helps."""
+    async def _request(self, asked: Question, tries: Tries, *, patience: int | None = None) -> Reply | Failure | None:
+        """Return the outcome of a question; leave out refused parameters as long as that helps."""
         while True:
-            outcome = await self.asker.outcome(asked, tries, patience=patience)
+            outcome = await self.asker.request(asked, tries, patience=patience)
             if isinstance(outcome, Reply) and outcome.completion.outcome != "moderated":
                 self._confirm()
             if self.changes is not None or not isinstance(outcome, Failure):
@@ -149,7 +149,7 @@ class FormFinder:
                 return None
 
     def _adopt(self, refusal: ParameterRefusal) -> bool:
-        """Leave out what is refused; return whether that is possible and was not tried yet."""
+        """Leave out a refused parameter; return False if this is impossible or was tried before."""
         if refusal.change is None or refusal.change[0] in self._now:
             return False
         self._adopted.append(refusal)
@@ -161,19 +161,19 @@ class FormFinder:
         if self.changes is None and not self.asker.broker.stopped:
             self.changes = self._now
 
-    def _in_last(self, question: Question) -> Question:
-        """Return a question as it is asked where no other form is taken."""
+    def _convert_to_last(self, question: Question) -> Question:
+        """Return a question in the last form, which is used if no other form works."""
         return question.plain if question.form != "plain" and self._last == "plain" else question
 
     def _is_answer(self, asked: Question, reply: Reply) -> bool:
-        """Return whether a reply answers the question, in its form or plainly."""
+        """Return whether a reply answers the question, in its form or as plain text."""
         completion = reply.completion
         if completion.constrained or completion.is_unread or not completion.text or asked.form != "json_schema":
             return True
         return not (is_json_reply(completion.text) or self._bodies.changes_replies(asked.form))
 
     def _accept(self, asked: Question, reply: Reply, tries: Tries, refused: Sequence[Form]) -> Form | None:
-        """Put an answer, and return the form that it shows."""
+        """Put an answer, and return the form that it shows to work."""
         completion = reply.completion
         self._put_answer(asked if completion.constrained else asked.plain, reply, tries)
         if completion.constrained:
@@ -186,13 +186,13 @@ class FormFinder:
         return "plain" if asked.form == "json_schema" or not self._left else None
 
     async def _try_last(self, question: Question, last: Reply | Failure | None, tries: Tries) -> Form | None:
-        """Ask in the last form, and return it if that is answered."""
+        """Ask a question in the last form; return this form if there is an answer."""
         if not await self._may_ask(question):
             self._put_unanswered(question, last, tries)
             # If it was answered before, the prompt was not what was refused; once stopped, nothing is ours to ask.
             self._confirm()
             return None if self.asker.broker.stopped else self._last
-        outcome = await self._outcome(question, tries)
+        outcome = await self._request(question, tries)
         if outcome is None and self.changes is not None:
             return self._last
         self._put_answer(question, outcome, tries)
@@ -204,26 +204,26 @@ class FormFinder:
         return self._last if question.kind == "choose" and LOGPROBS in (self.changes or {}) else None
 
     async def _may_ask(self, question: Question) -> bool:
-        """Return whether a question is open and ours; the broker may wait for a database, so in a thread."""
+        """Return whether this run may ask a question now; in a thread, because the broker may wait for a database."""
         return bool(await asyncio.to_thread(self.asker.broker.take, [question]))
 
     def _put_unanswered(self, question: Question, last: Reply | Failure | None, tries: Tries) -> None:
-        """Account for requests that brought no answer to a question that another run answers."""
+        """Count requests without an answer, for a question that another run answers."""
         if last is not None:
             self._put_answer(replace(question, prompt=""), last, tries)
 
     def _put_answer(self, question: Question, outcome: Reply | Failure | None, tries: Tries) -> None:
-        if (answer := self.asker.answer(question, outcome, tries)) is not None:
+        if (answer := self.asker.make_answer(question, outcome, tries)) is not None:
             self.asker.broker.put([answer])
 
 
 def _blames_form(failure: Failure | None) -> TypeGuard[Failure]:
-    """Return whether a plain question may be answered where this one was not."""
+    """Return whether the failure may be due to the form, so that a plain question may be answered."""
     if failure is None:
         return False
     return _blames_prompt(failure) or failure.is_server_error or isinstance(failure, ParameterRefusal)
 
 
 def _blames_prompt(failure: Failure | None) -> bool:
-    """Return whether a request was refused for what it asks, or how."""
+    """Return whether the endpoint refused a request because of its prompt or its parameters."""
     return failure is not None and failure.then == "give up" and 400 <= (failure.status or 0) < 500

@@ -1,4 +1,4 @@
-"""The key of an endpoint: its place, its text, and the hosts that it may be sent to."""
+"""The API key of an endpoint: where it is kept, its text, and the hosts that it may be sent to."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ NO_KEY = "none"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """A key, and whom it is for."""
+    """An API key, and the hosts that it may be sent to."""
 
     place: str
     """The variable that it is kept in, or `secret://<block>`."""
     text: str = field(repr=False)
-    """The key itself; empty where there is none."""
+    """The key itself; empty if there is none."""
     hosts: tuple[HostRule, ...]
-    """Those that are named beside it."""
+    """Hosts that are named next to the key."""
     owner: Vendor | None
-    """The vendor whose own hosts it is for, too."""
+    """The vendor whose own hosts may have it, too."""
 
     def is_for(self, origin: Origin | None) -> bool:
-        """Return whether it may be sent there."""
+        """Return whether the key may be sent to an origin."""
         if origin is None:
             return False
         own = self.owner is not None and self.owner.may_have_key(origin)
@@ -53,7 +53,7 @@ class BoundKey(BaseModel):
 
 
 def describe_key_place(spec: ModelSpec) -> str:
-    """Return the place of the key, in words."""
+    """Return where the key is kept, in words."""
     place = _find_key_place(spec)
     if spec.args.get("entra"):
         return "a token of Microsoft Entra ID"
@@ -63,7 +63,7 @@ def describe_key_place(spec: ModelSpec) -> str:
 
 
 def read_key(spec: ModelSpec, *, base_url: str) -> str:
-    """Return the API key, if the host may have it. A server of one's own may need none.
+    """Return the API key, or raise ModelError if the host may not have it; a server of your own may need none.
 
     Parameters of a run, such as `base_url`, never decide where a key goes: its owner names the hosts next to it.
     """
@@ -101,7 +101,7 @@ def read_key(spec: ModelSpec, *, base_url: str) -> str:
 
 
 def read_header(place: str, *, address: str, where: str) -> str:
-    """Return a secret for a header of one's own, if its host may have it."""
+    """Return a secret for a header that you set, or raise ConfigError if its host may not have it."""
     key, origin = _read_key_at(place, where=where), origin_of(address)
     if not key.is_for(origin):
         raise ConfigError(
@@ -122,12 +122,12 @@ def read_header(place: str, *, address: str, where: str) -> str:
 
 
 def is_for_openai_key(base_url: str) -> bool:
-    """Return whether OpenAI's key, and what else the environment says of OpenAI, is for an address."""
+    """Return whether OpenAI's key and its other settings in the environment may be used for an address."""
     return Key(place=OPENAI.key, text="", hosts=_list_named_hosts(OPENAI.key), owner=OPENAI).is_for(origin_of(base_url))
 
 
 def _find_key_place(spec: ModelSpec) -> str:
-    """Return the place of the key: a variable, `secret://<block>`, or empty where no key is to be sent."""
+    """Return where the key is kept: a variable, `secret://<block>`, or empty if no key is sent."""
     variable, block = spec.args.get("api_key_env", find_vendor(spec).key), spec.args.get("api_key_block")
     if block is None:
         # An empty field of a form, and `null` in a file, say the same.
@@ -143,7 +143,7 @@ def _find_key_place(spec: ModelSpec) -> str:
 
 
 def _read_key_at(place: str, *, where: str = "") -> Key:
-    """Return the key at a place, and the hosts that are named next to it; `where`: the setting that names the place.
+    """Return the key at a place with the hosts that are named next to it; `where`: the setting that names the place.
 
     A block holds a text, or `{"key": "…", "hosts": ["…"]}`.
     """
@@ -176,7 +176,7 @@ def _list_named_hosts(place: str) -> tuple[HostRule, ...]:
 
 
 def read_entry(entry: str, *, where: str) -> tuple[str, HostRule]:
-    """Return the place of a key and a host that it is for, of an entry of HOSTS at `where`.
+    """Return the place of a key and its host from an entry of HOSTS; `where`: the place of the entry.
 
     An entry is `host`, which is for OpenAI's key, `<variable>=host` or `secret://<block>=host`.
     ConfigError: it is none of these.

@@ -1,4 +1,4 @@
-"""Providers `openai`, `anthropic`, `azure`, `ollama` and others: vendors, and any server by `base_url`."""
+"""Providers of OpenAI-compatible endpoints: `openai`, `anthropic`, `azure`, `ollama` and others, by `base_url`, too."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ REMARKS = {
 
 
 class OpenAI:
-    """Any endpoint that speaks the OpenAI API."""
+    """Provider of any endpoint with the OpenAI API."""
 
     cases_per_task: ClassVar[int] = 2000
     local: ClassVar[bool] = False
@@ -68,7 +68,7 @@ class OpenAI:
         self.arguments: Mapping[str, Argument] = make_arguments(vendor)
 
     def price(self, spec: ModelSpec) -> Price | None:
-        """Return the listed price of the model at OpenAI's own address, and that a server on this machine is free."""
+        """Return the listed price of a model at OpenAI's own address; a server on this machine is free."""
         host = urlsplit(find_base_url(spec)).hostname or ""
         if not self.vendor.needs_key and is_loopback(host):
             return FREE
@@ -76,7 +76,7 @@ class OpenAI:
         return find_listed_price(spec.name) if self.vendor is OPENAI and host == OPENAI_HOST else None
 
     def check(self, spec: ModelSpec) -> Check:
-        """Refuse an endpoint that does not answer, or does not take the key."""
+        """Check that the endpoint answers and accepts the key, or raise ModelError."""
         settings = read_settings(spec)
         if settings.offline:
             return Check(state="ok", observed=f"{spec.id} is offline: only stored answers are used")
@@ -92,11 +92,11 @@ class OpenAI:
         return Check(state="ok", observed=f"{spec.id} at {settings.address} answers; {key}")
 
     def likelihoods(self, spec: ModelSpec) -> Likelihoods:
-        """Return "choices" where `model_args.logprobs` says that the endpoint returns those of option letters."""
+        """Return "choices" if `model_args.logprobs` says that log-probabilities of letters are returned."""
         return "choices" if read_switch(spec, "logprobs") else "none"
 
     def forms(self, spec: ModelSpec) -> Sequence[Form]:
-        """Return the forms that `model_args.constrained` wants: all that the API may have, one of them, or none."""
+        """Return the forms that `model_args.constrained` sets: all that the API may have, one of them, or none."""
         return list_wanted_forms(spec)
 
     def parameters(self, spec: ModelSpec, kind: AskedKind) -> Mapping[str, Any]:
@@ -106,18 +106,18 @@ class OpenAI:
         return {**bodies.frames[kind], "address": bodies.settings.address + bodies.settings.path, "served": served}
 
     def concerning(self, changes: Changes, kind: AskedKind) -> Changes:
-        """Return the changes for a kind: sampling is no part of a choice, and log-probabilities are none of a reply."""
+        """Return the changes that concern a kind: a choice has no sampling, and a reply has no log-probabilities."""
         of_others = "gen_kwargs." if kind == "choose" else ("model_args.logprobs", "model_args.top_logprobs")
         return {name: value for name, value in changes.items() if not name.startswith(of_others)}
 
     def remarks(self, changes: Changes) -> Mapping[str, str]:
-        """Return the effect of refused parameters on replies; another name of the same one has none."""
+        """Return warnings about refused parameters; a parameter that only has another name gives none."""
         return {f"refused {name}": REMARKS[name] for name in changes if name in REMARKS}
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
-        """Return endpoint and model name; the model behind them can change without notice, and a report says so.
+        """Return endpoint and model name; the model behind them can change unnoticed, and the report says so.
 
-        `model_args.revision` is sent to nobody: it keeps the answers of one version separate, as a digest does where
+        `model_args.revision` is not sent: it keeps the answers of one version separate, as a digest does if
         the server has one.
         """
         settings, version = read_settings(spec), str(spec.args.get("revision") or "")
@@ -136,19 +136,19 @@ class OpenAI:
         }
 
     def open(self, spec: ModelSpec) -> OpenAIModel:
-        """Return settings and shared limits; connections are made when it is asked."""
+        """Return the model with its settings and shared limits; connections are opened when it is asked."""
         return OpenAIModel(spec)
 
 
 class OpenAIModel(PooledModel):
-    """Answers of an OpenAI-compatible endpoint, many at a time."""
+    """A model behind an OpenAI-compatible endpoint, which answers many questions at a time."""
 
     def __init__(self, spec: ModelSpec) -> None:
         self.bodies = RequestBodies(spec=spec)
         super().__init__(self.bodies.settings, partial(OpenAITransport, self.bodies), processes=spec.processes)
 
     def answer(self, questions: Sequence[Question], broker: StoreBroker) -> None:
-        """Ask what is open, and put each answer as it comes. Several threads may call it; they share the limits."""
+        """Ask the open questions, and put each answer at once. Several threads may call it; they share the limits."""
         if self.bodies.settings.offline:
             return broker.stop(OFFLINE)
         # Objects that exist now are not searched for cycles while requests wait: that takes as long as a request.
@@ -158,13 +158,13 @@ class OpenAIModel(PooledModel):
         finally:
             gc.unfreeze()
         if (refusal := self.bodies.refused.get(broker.stopped or "")) is not None:
-            raise refusal.error(self.bodies.spec.id)
+            raise refusal.make_error(self.bodies.spec.id)
         return None
 
     def try_out(
         self, questions: Sequence[Question], forms: Sequence[Form], broker: StoreBroker, *, changes: Changes | None
     ) -> TryOutcome:
-        """Ask single questions until it is known which parameters the endpoint refuses, and which form it takes."""
+        """Ask single questions until it is known which parameters the endpoint refuses, and which form works."""
         if self.bodies.settings.offline:
             return TryOutcome(None, None)
         # This model stays as it was opened: it is opened anew with what is found out.

@@ -1,4 +1,4 @@
-"""Refusals that name a request parameter: which one it is, and the setting by which a request does without it.
+"""Read refusals of a request parameter: which parameter it is, and which setting leaves it out.
 
 Sources of the wordings: threads about OpenAI, Azure, vLLM, TGI, llama.cpp, Mistral, DeepSeek, xAI, Groq, Moonshot,
 Gemini, Anthropic, Bedrock, LiteLLM and OpenRouter; tests/infer/test_words_of_refusals.py has them.
@@ -85,7 +85,7 @@ WITHOUT_LOGPROBS: Change = ("model_args.logprobs", False)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParameterRefusal(Failure):
-    """A request that is refused for one of its parameters."""
+    """A refusal of a request because of one parameter."""
 
     parameter: Parameter
     """Which one."""
@@ -94,12 +94,12 @@ class ParameterRefusal(Failure):
     said: str
     """The refusal, for people."""
     change: Change | None
-    """The setting by which requests do without it; None where there is none."""
+    """The setting that leaves the parameter out; None if there is none."""
     remedy: str
     """What the user can set, in words."""
 
-    def error(self, model: str, *, tried: bool = False) -> ModelError:
-        """Return the refusal as a mistake in the configuration of a model."""
+    def make_error(self, model: str, *, tried: bool = False) -> ModelError:
+        """Return the refusal as an error in the configuration of a model."""
         besides = f", and refused the request with {self.remedy}, too" if tried else ""
         return ModelError(
             f"the endpoint refuses {self.called}{besides}: {self.said}",
@@ -112,7 +112,7 @@ class ParameterRefusal(Failure):
 def find_refused_parameter(
     failure: Failure, error: object, question: Question, *, sent: Mapping[str, Any]
 ) -> ParameterRefusal | None:
-    """Return the refused parameter; None where the refusal names none that was sent."""
+    """Return the parameter that was refused, or None if the refusal names none that was sent."""
     if failure.status not in MAY_NAME or failure.message.startswith(TOO_LONG):
         return None
     own = {CALLED.get(name, "length"): name for name in sent if name not in NO_PARAMETERS}
@@ -133,7 +133,7 @@ def find_refused_parameter(
 
 
 def make_logprobs_refusal() -> ParameterRefusal:
-    """Return the refusal of an endpoint that answers, and leaves out the log-probabilities."""
+    """Return the refusal for an endpoint that answers without the log-probabilities."""
     said, remedy = "it returned no log-probabilities", format_setting(WITHOUT_LOGPROBS)
     return ParameterRefusal(
         kind="no log-probabilities",
@@ -149,7 +149,7 @@ def make_logprobs_refusal() -> ParameterRefusal:
 
 
 def _clean(error: object, question: Question, length_field: str) -> str:
-    """Return an error without the prompt and common codes; a length field of one's own has the usual name."""
+    """Return an error without the prompt and common codes; a length field with another name gets the usual name."""
     text = error if isinstance(error, str) else json.dumps(error, ensure_ascii=False)
     chat = parse_chat(question.prompt)
     sent = [question.prompt] if chat is None else [message["content"] for message in chat.messages]
@@ -161,7 +161,7 @@ def _clean(error: object, question: Question, length_field: str) -> str:
 
 
 def _yield_named_parameters(text: str) -> Iterator[Parameter]:
-    """Yield the parameters that a refusal is about."""
+    """Yield the names of parameters that a refusal is about."""
     exact = [place for place in (*FIELD.findall(text), *PLACE.findall(text)) if place.casefold() not in NOWHERE]
     if exact:
         # Whatever else is said, it is about these.
@@ -175,7 +175,7 @@ def _yield_named_parameters(text: str) -> Iterator[Parameter]:
 def _find_change_without(
     parameter: Parameter, text: str, question: Question, *, sent: Mapping[str, Any], called: str
 ) -> tuple[Change | None, str]:
-    """Return the setting by which a request does without a parameter, and the same in words."""
+    """Return the setting that leaves a parameter out, and a text about it."""
     if parameter == "form":
         return None, "model_args.constrained: off"
     change: Change | None
@@ -197,6 +197,6 @@ def _find_change_without(
 
 
 def format_setting(change: Change) -> str:
-    """Return a setting as a configuration has it."""
+    """Return a setting as text in the form of a configuration."""
     name, value = change
     return f"{name}: {value if isinstance(value, str) else json.dumps(value)}"

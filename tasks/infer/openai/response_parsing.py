@@ -1,4 +1,4 @@
-"""Parsing of the API's HTTP responses into completions: text, outcome, log-probabilities, token counts."""
+"""Parse HTTP responses of an OpenAI API into completions: text, outcome, log-probabilities, token counts."""
 
 from __future__ import annotations
 
@@ -55,15 +55,15 @@ FINISHES: Mapping[ReplyOutcome, re.Pattern[str]] = {
 
 
 class NoLogprobsError(Exception):
-    """The endpoint answered, and left the log-probabilities out."""
+    """Raised if the endpoint answered without the log-probabilities."""
 
 
 class ErrorReplyError(Exception):
-    """The endpoint says in a reply of status 200 that it failed; the argument is what it says."""
+    """Raised if a reply of status 200 says that the endpoint failed; its argument is the error body."""
 
 
 def read_reply(body: bytes, question: Question) -> Completion:
-    """Return the completion in a reply of either API.
+    """Return the completion in a reply of the chat API or the older completions API.
 
     A choice without text is an answer without text: a reasoning model that is cut off while it thinks gives no other,
     however often it is asked and paid.
@@ -96,13 +96,13 @@ def read_reply(body: bytes, question: Question) -> Completion:
 
 
 def _read_offered_calls(reply: Mapping[str, Any], question: Question) -> list[ToolCall]:
-    """Return the calls of a reply to a prompt that offers tools; none where it offers none."""
+    """Return the tool calls of a reply, if its prompt offers tools."""
     chat = parse_chat(question.prompt)
     return read_calls(reply["choices"][0].get("message")) if chat and chat.tools and reply.get("choices") else []
 
 
 def correct_counts(completion: Completion, body: bytes, *, sent: int, written: int) -> tuple[Completion, str | None]:
-    """Return a completion without counts of tokens that its request cannot take, and the first odd count.
+    """Return a completion without impossible token counts, and the first impossible count.
 
     A token is one byte of text at least. Hidden thoughts of a model have their own count in the reply.
     """
@@ -125,7 +125,7 @@ def correct_counts(completion: Completion, body: bytes, *, sent: int, written: i
 
 
 def parse_model_list(body: bytes) -> list[str]:
-    """Return the names of the models in a list of either layout; none where it is no such list."""
+    """Return the names of the models in a list of either layout; none if it is not such a list."""
     try:
         reply = _parse(body)
         listed = reply.get("data") if isinstance(reply, Mapping) else reply
@@ -135,12 +135,12 @@ def parse_model_list(body: bytes) -> list[str]:
 
 
 def is_json_reply(text: str) -> bool:
-    """Return whether a reply looks like JSON that was asked for, which a prompt never does."""
+    """Return whether a reply looks like the JSON that the form asks for, and no prompt does."""
     return text.lstrip().startswith(("{", "```")) or f'"{SCHEMA_FIELD}"' in text
 
 
 def _make_choice(text: str, usage: Usage, listed: Mapping[str, float], labels: Sequence[str]) -> Completion:
-    """Return the choice among labels, with the log-probability of each in nats, if one of them is listed.
+    """Return the choice among labels, with the log-probability of each in nats, if at least one is listed.
 
     The spellings of a label (with and without a leading space) are added up. A label that is not listed is less
     likely than every listed token: it gets the next number below the lowest of theirs, which is an upper bound.
@@ -165,7 +165,7 @@ def _add_logs(values: Sequence[float]) -> float:
 
 
 def _read_label_in_form(text: str, form: Form) -> str | None:
-    """Return the label that a reply in a form consists of; None where it is no such reply. Nothing is guessed."""
+    """Return the label in a reply of this form, or None if the reply is anything else. It never guesses."""
     if form != "json_schema":
         return None if form == "plain" else text
     try:
@@ -204,7 +204,7 @@ def _read_choice(reply: Any) -> tuple[str, ReplyOutcome, Any]:
 
 
 def _read_message(message: Mapping[str, Any], ended: ReplyOutcome | None) -> tuple[str, ReplyOutcome]:
-    """Return text and outcome of a message that ended so; None where the endpoint does not say how."""
+    """Return text and outcome of a message; `ended`: how it ended, or None if the endpoint does not say."""
     # A content is a text, or a list of parts that are text, thoughts, calls or a refusal.
     content, parts = message.get("content"), dict[str, list[str]]()
     for part in content if isinstance(content, list) else [] if content is None else [content]:
@@ -232,14 +232,14 @@ def _read_message(message: Mapping[str, Any], ended: ReplyOutcome | None) -> tup
 
 
 def _parse_count(value: Any) -> int | None:
-    """Return a number of tokens; None for anything else: no number, none that is whole, none that a reply can have."""
+    """Return a number of tokens, or None if the value is not a whole number that a reply can have."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return int(value) if 0 <= value <= MOST_TOKENS and value == int(value) else None
 
 
 def _parse(body: bytes) -> Any:
-    """Return JSON of an endpoint; Python refuses to read whole numbers of thousands of digits."""
+    """Return the JSON of an endpoint; a whole number of thousands of digits becomes a float."""
     return json.loads(body, parse_int=lambda digits: int(digits) if len(digits) <= LONGEST_NUMBER else float(digits))
 
 

@@ -1,4 +1,4 @@
-"""Settings of an endpoint in `model_args`, checked before anything is sent."""
+"""Read and check the settings of an endpoint in `model_args`, before anything is sent."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ USER_INFO = re.compile(r"//[^/@\s]+@")
 
 
 def make_arguments(vendor: Vendor) -> Mapping[str, Argument]:
-    """Return the arguments of a vendor's models, with its defaults."""
+    """Return the arguments in `model_args` for a vendor's models, with its defaults."""
     defaults = {"concurrency": vendor.concurrency, "timeout": vendor.timeout, "api_key_env": vendor.key}
     if vendor.base_url and vendor is not OPENAI:
         defaults["base_url"] = vendor.base_url
@@ -77,7 +77,7 @@ def make_arguments(vendor: Vendor) -> Mapping[str, Argument]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings(AskingPace):
-    """Address, up to and including /v1, and pace of an endpoint, and how it is asked."""
+    """Address, up to and including /v1, rate limits and request format of an endpoint."""
 
     vendor: Vendor
     """Whose API it is."""
@@ -109,7 +109,7 @@ class Settings(AskingPace):
         return {"base_url": self.address, "api_key": self.key, "default_query": query}
 
     def key_headers(self, *, is_list: bool) -> dict[str, str | Omit]:
-        """Return the headers of the key, in place of OpenAI's own, of a prompt or of a question for a list of models.
+        """Return the headers with the key that replace OpenAI's own, for a prompt or for a list of models.
 
         OpenAI's own are right for a batch, and for a token of Entra.
         """
@@ -122,7 +122,7 @@ class Settings(AskingPace):
 
 
 def read_settings(spec: ModelSpec) -> Settings:
-    """Return the settings of a model."""
+    """Return the checked settings of a model."""
     vendor = find_vendor(spec)
     if not spec.name:
         raise ModelError(
@@ -153,7 +153,7 @@ def read_settings(spec: ModelSpec) -> Settings:
 
 
 def list_wanted_forms(spec: ModelSpec) -> tuple[Form, ...]:
-    """Return the forms in which replies may be held to option letters; no key is needed for that.
+    """Return the forms that may restrict replies to option letters; this needs no key.
 
     The older API knows no schema.
     """
@@ -172,7 +172,7 @@ def list_wanted_forms(spec: ModelSpec) -> tuple[Form, ...]:
 
 
 def _find_server(spec: ModelSpec, base_url: str) -> Vendor:
-    """Return the vendor whose fields a request has: at another address `openai/…` is asked as other servers are."""
+    """Return the vendor that decides the request fields; for `openai/…` at another address, it is other servers."""
     vendor = find_vendor(spec)
     return OTHER_SERVER if vendor is OPENAI and urlsplit(base_url).hostname != OPENAI_HOST else vendor
 
@@ -203,7 +203,7 @@ def _find_endpoint(spec: ModelSpec) -> Literal["chat", "completions"]:
 
 
 def read_switch(spec: ModelSpec, name: str) -> bool:
-    """Return an argument that is true or false; no key is needed for that."""
+    """Return an argument that is true or false; this needs no key."""
     value = spec.args.get(name, False)
     if not isinstance(value, bool):
         raise argument_error(name, value, expected="true or false")

@@ -1,4 +1,4 @@
-"""Vendors whose own addresses speak OpenAI's API: address, key, hosts of the key, and what is special about each.
+"""Table of vendors with an OpenAI-compatible API: address, key, hosts of the key, and special cases of each.
 
 To add one, write its row here and its line in `registry.PROVIDERS`. Every row was compared with the page in `docs`, or
 with a copy of it, on 2026-11-29.
@@ -47,7 +47,7 @@ class Vendor:
     key_header: str = BEARER
     """Header of the key. In `Authorization` the word Bearer stands before it."""
     list_headers: Mapping[str, str] = field(default_factory=dict)
-    """Headers with which models are listed, where the API for that has others; `{key}` is replaced."""
+    """Headers for the list of models, if that API needs others; `{key}` is replaced."""
     lists_models: bool = True
     """Whether the names of models that can be asked are listed."""
     digests: str = ""
@@ -69,25 +69,25 @@ class Vendor:
     """What users should know."""
 
     def is_own(self, origin: Origin | None) -> bool:
-        """Return whether an origin belongs to this vendor, or is where this kind of server listens."""
+        """Return whether an origin belongs to this vendor, or is the usual address of this kind of server."""
         return re.fullmatch(self.hosts or re.escape(str(origin_of(self.base_url))), str(origin)) is not None
 
     def may_have_key(self, origin: Origin) -> bool:
-        """Return whether an origin may have the key: a vendor's own, or the one in its variable."""
+        """Return whether an origin may have the key: the vendor's own, or the one in its variable."""
         return self.is_own(origin) or origin == origin_of(os.environ.get(self.base_env, ""))
 
     def wants_key(self, origin: Origin | None) -> bool:
-        """Return whether nothing is answered there without a key."""
+        """Return whether an origin answers only with a key."""
         return self.needs_key and (self.is_own(origin) or not self.base_url)
 
     @property
     def own_addresses(self) -> str:
-        """Where the key may go, for people."""
+        """The hosts that may have the key, as text."""
         named = f", the address in {self.base_env}" if self.base_env else ""
         return f"an address of {self.name} itself{named}, or "
 
     def address(self, spec: ModelSpec) -> str:
-        """Return the address at which a model is asked when `base_url` is not set."""
+        """Return the address of a model if `base_url` is not set."""
         if named := os.environ.get(self.base_env):
             return named
         region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or ""
@@ -101,7 +101,7 @@ class Vendor:
 
 
 def make_azure_path(path: str, spec: ModelSpec) -> str:
-    """Return the path of the v1 API of a resource of Azure, or of a deployment where `api_version` is set."""
+    """Return the path of the v1 API of an Azure resource, or of a deployment if `api_version` is set."""
     if "/openai/" in f"{path}/":
         path = path[: f"{path}/".index("/openai/")]
     version = spec.args.get("api_version")
@@ -175,5 +175,5 @@ OTHER_SERVER = VENDORS["vllm"]
 
 
 def find_vendor(spec: ModelSpec) -> Vendor:
-    """Return the vendor that a model id names; that of another package's provider is taken for OpenAI."""
+    """Return the vendor that a model id names, or OpenAI for a provider of another package."""
     return VENDORS.get(spec.provider, OPENAI)

@@ -123,7 +123,7 @@ def test_a_model_attends_by_products_while_it_answers_and_no_other_does(
     assert not set(model.model.modules()) & set(attention.IN_USE)
     layers.clear()
     other.fused.give_up()
-    with model.fused.in_use():
+    with model.fused.replace_layers():
         plainly = completions(other, QUESTIONS)
     assert not layers
     for one, another in zip(answers, plainly, strict=True):
@@ -154,5 +154,5 @@ def test_what_products_do_not_know_is_left_to_the_kernel(name: str, tmp_path: Pa
             return str(error)
 
     kernels = attended()
-    with model.fused.in_use():
+    with model.fused.replace_layers():
         assert attended() == kernels

@@ -72,9 +72,9 @@ def test_the_thought_is_closed_as_the_template_allows(tmp_path: Path, template: 
     save_tiny_model(tmp_path, chat_template=template)
     model, shots = opened(tmp_path), (Shot(user="so", assistant="A"),)
     assert model.encoder.template.note == note
-    assert model.encoder.template.closed_prompt("blue").endswith(f"<user>blue{ending}")
+    assert model.encoder.template.format_closed_prompt("blue").endswith(f"<user>blue{ending}")
     with_shots = opened(tmp_path, few_shot=shots, system_instruction="red").encoder.template
-    assert with_shots.closed_prompt("blue").endswith(f"<user>blue{ending}")
+    assert with_shots.format_closed_prompt("blue").endswith(f"<user>blue{ending}")
     assert identity(tmp_path).get("thought", "") == note
 
 
@@ -84,7 +84,7 @@ def test_letters_are_compared_after_the_closed_thought(tmp_path: Path, template:
 
     model = opened(save_tiny_model(tmp_path, chat_template=template))
     (chosen,) = completions(model, [CHOOSE])
-    text = model.encoder.template.closed_prompt(CHOOSE.prompt)
+    text = model.encoder.template.format_closed_prompt(CHOOSE.prompt)
     tokens = model.encoder.tokenizer(text, add_special_tokens=False, return_tensors="pt")
     with torch.inference_mode():
         logits = model.model(**tokens).logits[0, -1].log_softmax(-1)
@@ -138,7 +138,7 @@ def test_a_template_of_your_own_takes_the_place_of_the_models(tmp_path: Path, ow
     given = "{% for m in messages %}[{{ m.content }}]{% endfor %}{{ mood }}"
     (tmp_path / "mine.jinja").write_text(given)
     args = {"chat_template": str(tmp_path / "mine.jinja") if as_file else given, "chat_template_args": {"mood": "!"}}
-    assert opened(tmp_path / "model", args=args).encoder.template.prompt("blue") == "[blue]!"
+    assert opened(tmp_path / "model", args=args).encoder.template.format_prompt("blue") == "[blue]!"
 
 
 def test_template_and_variables_are_part_of_the_keys_of_answers(tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_template_and_variables_are_part_of_the_keys_of_answers(tmp_path: Path) 
         {"chat_template_args": {"enable_thinking": True}},
     ]
     keys = [
-        Keys(spec_of(tmp_path / "model", args=args), identity(tmp_path / "model", args=args)).of(REPLY)
+        Keys(spec_of(tmp_path / "model", args=args), identity(tmp_path / "model", args=args)).make_key(REPLY)
         for args in settings
     ]
     assert len(set(keys)) == len(settings)

@@ -78,12 +78,12 @@ def test_every_family_gives_what_it_gave(family: str) -> None:
     own = figures(model)
     layers = FusedLayers(model)
     norms = sum(type(module).__name__.endswith("RMSNorm") for module in model.modules())
-    with layers.in_use():
+    with layers.replace_layers():
         assert replaced(model, "RMSNorm") == norms > 0
         if multiplies_16_bits():
             assert replaced(model, "MLP") == GATED.get(family, 2)
         assert figures(model).numpy() == pytest.approx(own.numpy(), abs=0.05 * float(own.abs().max()))
-        with layers.set_aside():
+        with layers.restore_layers():
             assert (figures(model) == own).all()
         assert replaced(model, "RMSNorm") == norms
     assert replaced(model, "RMSNorm", "MLP") == 0
@@ -100,7 +100,7 @@ def test_weights_that_are_added_to_one_are_told_from_those_that_are_not(family: 
     numbers[0, 0] = 0
     with torch.inference_mode():
         own = norm(numbers).float()
-        with FusedLayers(model).in_use():
+        with FusedLayers(model).replace_layers():
             assert replaced(norm, "RMSNorm") == 1
             assert norm(numbers).float().numpy() == pytest.approx(own.numpy(), rel=2**-6, abs=1e-6)
 
@@ -149,7 +149,7 @@ def test_a_layer_that_computes_something_else_stays() -> None:
 
     model.model.norm.__class__ = ScaledRMSNorm
     model.model.layers[0].mlp.__class__ = LimitedMLP
-    with FusedLayers(model).in_use():
+    with FusedLayers(model).replace_layers():
         assert replaced(model, "ScaledRMSNorm") == replaced(model, "LimitedMLP") == 0
         assert replaced(model, "LlamaRMSNorm") == 4
 
@@ -162,7 +162,7 @@ def test_a_layer_that_somebody_changed_stays_as_they_left_it() -> None:
     norm.forward = changed = scaled(norm)
     network.up_proj = torch.nn.Sequential(network.up_proj)
     layers = FusedLayers(model)
-    with layers.in_use():
+    with layers.replace_layers():
         assert norm.forward is changed
         assert replaced(network, "LlamaMLP") == 0
     assert norm.forward is changed

@@ -29,7 +29,7 @@ def test_torch_is_asked_once_on_a_machine_with_a_processor_alone(folder: Path, m
         "from contrapose.tasks.infer.local import machine\n"
         "from contrapose.tasks.config.model_spec import ModelSpec\n"
         "machine.ACCELERATORS = ()\n"
-        "print(repr(machine.placement(ModelSpec(id='embedded'))) == sys.argv[1], 'torch' in sys.modules)"
+        "print(repr(machine.choose_placement(ModelSpec(id='embedded'))) == sys.argv[1], 'torch' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code, repr(first)], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True", str(not sys.platform.startswith("linux"))]

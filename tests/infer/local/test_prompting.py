@@ -53,7 +53,7 @@ SHOTS = (Shot(user="Q 1", assistant="A"), Shot(user="Q 2", assistant="B"))
 
 
 def test_examples_are_turns_of_the_chat_template() -> None:
-    turns = encoder(template=TURNS, system_instruction="Be brief.", few_shot=SHOTS).template.prompt("Q 3")
+    turns = encoder(template=TURNS, system_instruction="Be brief.", few_shot=SHOTS).template.format_prompt("Q 3")
     assert turns == "<system>Be brief.<user>Q 1<assistant>A<user>Q 2<assistant>B<user>Q 3<assistant>"
 
 
@@ -77,7 +77,10 @@ def test_a_conversation_and_its_tools_reach_the_chat_template() -> None:
     )
     chat, offer = Chat(messages=said), Chat(messages=said, tools=(tool,))
     template = "{% for t in tools %}[{{ t.function.name }}]{% endfor %}" + TURNS
-    assert encoder(template=template).template.prompt(offer.prompt) == "[pay]<user>Q 1<assistant>A<user>Q<assistant>"
+    assert (
+        encoder(template=template).template.format_prompt(offer.prompt)
+        == "[pay]<user>Q 1<assistant>A<user>Q<assistant>"
+    )
     assert encoder().prompts([chat.prompt]) == encoder().prompts(["User: Q 1\n\nAssistant: A\n\nUser: Q\n\nAssistant:"])
 
 

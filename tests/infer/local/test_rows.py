@@ -60,11 +60,11 @@ def test_a_row_stays_narrow_where_a_batch_is_large() -> None:
 
 def test_a_row_without_its_answered_questions_still_shares() -> None:
     row = BatchRow.from_queries([query(0, 1, 2, 3, 9), query(1, 1, 2, 3, 4), query(2, 1, 2, 5)])
-    rest = row.only([0, 2])
+    rest = row.keep_owners([0, 2])
     assert rest.owners == [0, 2]
     assert rest.shared == (0, 2)
     assert rest.size == 5
-    assert row.only([7]) is None
+    assert row.keep_owners([7]) is None
 
 
 def test_the_common_prefix_ends_before_the_first_wanted_place() -> None:

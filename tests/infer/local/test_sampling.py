@@ -42,7 +42,7 @@ def seeds(count: int) -> list[int]:
 def logits(model: TransformerModel) -> torch.Tensor:
     """Of the first token of a reply, as one row."""
     with torch.inference_mode():
-        return model.model(torch.tensor([model.encoder.prompts([PROMPTS[0]])[0]])).logits[:, -1].float()
+        return model.model(torch.tensor([model.encoder.encode_prompts([PROMPTS[0]])[0]])).logits[:, -1].float()
 
 
 def first_words(model: TransformerModel, count: int = 2000) -> list[int]:

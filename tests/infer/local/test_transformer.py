@@ -50,7 +50,7 @@ def test_more_replies_are_written_together_than_prompts_are_read(folder: Path) -
         lambda _, __, named: batches.append(len(named["input_ids"])), with_kwargs=True
     )
     prompts = [f"the sky is {one} {other}" for one in COLOURS for other in COLOURS]
-    (size,) = {len(model.encoder.prompts([prompt])[0]) + model.generation.max_new_tokens for prompt in prompts}
+    (size,) = {len(model.encoder.encode_prompts([prompt])[0]) + model.generation.max_new_tokens for prompt in prompts}
     completions(model, [generate(prompt) for prompt in prompts])
     assert max(batches) == 200 // size > 100 // size
 
@@ -130,7 +130,7 @@ def test_a_budget_ends_the_run_without_exceeding_it(folder: Path) -> None:
     open_tiny(folder).answer(questions, broker)
     assert len(broker.answers) == 3
     assert broker.budget.spent.calls == 3
-    assert broker.budget.idle()
+    assert broker.budget.is_idle()
     assert "max_calls = 3" in (broker.stopped or "")
 
 
@@ -204,7 +204,7 @@ def test_a_label_counts_in_all_its_spellings(folder: Path, monkeypatch: pytest.M
         completions(model, [Question(kind="choose", prompt=LETTER_PROMPTS[0], labels=("A", "green"))])[0].label_mass,
     )
     green = model.encoder._bare_ids("green")[0]
-    own = model.encoder.spellings
+    own = model.encoder.encode_spellings
     monkeypatch.setattr(model.encoder, "spellings", lambda label: own(label) | {green})
     both = completions(model, [Question(kind="choose", prompt=LETTER_PROMPTS[0], labels=("A",))])[0]
     assert both.label_mass == pytest.approx(after)
