@@ -19,9 +19,9 @@ from contrapose.tasks.probes.panels import Bars, Panel, PanelShare, Picture, She
 from contrapose.tasks.probes.values import keep_if_any, numbers, where
 
 Order = tuple[int, ...]
-"""Which item stands at each place, by its place in the given order, from 0."""
+"""The item at each place, by its place in the given order, from 0."""
 PLACES = ("first", "middle", "last")
-"""Where an item stands: at the beginning of its list, at the end, or somewhere between."""
+"""The place of an item: the beginning of its list, the end, or between."""
 STANDS = {"first": "first", "middle": "in between", "last": "last"}
 """Places as people read them."""
 COMPARED = (("first", "middle"), ("last", "middle"), ("first", "last"))
@@ -43,7 +43,7 @@ COLUMNS: Mapping[str, Column] = {
     RIGHT_ANSWER: RIGHT_ANSWERS,
     **answers.COLUMNS,
 }
-"""Result columns: where things stood, then those of every test that compares two answers."""
+"""Result columns: places, then the columns of every test that compares two answers."""
 
 EXPLANATIONS: Mapping[str, str] = {
     **answers.EXPLANATIONS,
@@ -71,7 +71,7 @@ EXPLANATIONS: Mapping[str, str] = {
 def make_place_details(sample: ItemSample, order: Order) -> dict[str, str]:
     """Return the details that scoring needs: the order of the items and the source of each option, numbered from 1.
 
-    `sources` has for each option the place of the only item that holds its text; empty where none or several do.
+    `sources` has for each option the place of the only item with its text; empty if none or several have it.
     """
     items = [" ".join(item.casefold().split()) for item in sample.items]
     sources = []
@@ -148,7 +148,7 @@ def make_reply_rows(rows: pd.DataFrame, *, known: Set[object] = frozenset()) -> 
 def compute_order_outcomes(rows: pd.DataFrame) -> dict[str, np.ndarray]:
     """Return by name whether the answer stayed right, stayed wrong, or changed; the shares add up to 1.
 
-    NaN for controls, and where an answer could not be read, or is not known to be right or wrong.
+    NaN for controls, and if an answer could not be read, or is not known to be right or wrong.
     """
     changed, right = (numbers(rows[name]) for name in ("answer_changed", "right_before"))
     control = rows["control"].astype(bool).to_numpy() if "control" in rows else np.zeros(len(rows), dtype=bool)
@@ -256,7 +256,7 @@ class ItemFigures(answers.AnswerProbe):
     def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
         """Return measures: answers that changed, accuracy by place of the relevant item, and places of the answers.
 
-        Of `answer_changed` all cases count here. An unread reply is not right in `accuracy` and `right_in_all_orders`.
+        `answer_changed` counts all cases. An unread reply is not right in `accuracy` and `right_in_all_orders`.
         """
         general = [measure for measure in super().measures(results) if measure.name != "answer_changed"]
         if not general or "item_count" not in results:
