@@ -45,13 +45,13 @@ def build_cases(
     chosen, settings = probe(plan.test), plan.probe_settings
     count, share = count_wordings(plan)
 
-    def wordings_of(sample: Sample) -> Sequence[int | None]:
+    def number_wordings(sample: Sample) -> Sequence[int | None]:
         if count == 1:
             return (None,)
         return (wordings or {}).get(sample.id) or sorted(order_wordings(sample.id, plan, seed=seed)[:share])
 
     for sample in samples:
-        for place, number in enumerate(wordings_of(sample)):
+        for place, number in enumerate(number_wordings(sample)):
             worded = settings
             if number is not None and isinstance(settings, PromptSettings):
                 worded = settings.in_wording(number)
@@ -86,10 +86,10 @@ def draw_further_ids(ids: Iterable[str], plan: Plan, *, seed: int, likelihoods: 
     if not count:
         return frozenset()
 
-    def digest(name: str) -> bytes:
+    def hash_name(name: str) -> bytes:
         return hashlib.sha256(f"in words\x00{seed}\x00{name}".encode("utf-8", "surrogatepass")).digest()
 
-    return frozenset(nsmallest(count, ids, key=digest))
+    return frozenset(nsmallest(count, ids, key=hash_name))
 
 
 def repeat_cases(cases: Iterable[Case], times: int) -> Iterator[Case]:

@@ -54,7 +54,7 @@ class Choice:
     """Probability of each label; they add up to 1."""
     step: str
     """`likelihood`, or the step that read the reply: `letter`, `pattern`, `restated`, `asked`; `label`, of a prompt of
-    one's own; or `constrained`, where the endpoint was held to the letters."""
+    one's own; or `constrained`, if the endpoint allowed only letters."""
 
 
 def read_choice(
@@ -62,7 +62,7 @@ def read_choice(
 ) -> Choice | None:
     """Return the choice by log-likelihoods if there are any, else by the words of the reply; None if unreadable.
 
-    Replies to a prompt of one's own name its `own` labels; others are read by our rules for letters.
+    Replies to your own prompt name its `own` labels; others are read by our rules for letters.
     """
     if (values := completion.option_loglikelihoods) is not None:
         top = max(values, default=math.nan)

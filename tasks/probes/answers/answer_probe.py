@@ -184,7 +184,7 @@ def make_contrast_criterion(results: pd.DataFrame, wanted: float) -> Criterion |
     paired = ~control & twins["control"].eq(True).to_numpy()
     changed, stayed = numbers(results["answer_changed"]), 1 - numbers(twins["answer_changed"])
     right = numbers(results["right_before"])
-    # A guesser changes, it stays, and it is right before as often as one of the options.
+    # Random guessing changes, stays, and is right before as often as one of the options.
     both = numbers(results["chance"]) * numbers(twins["chance"])
     known = ~np.isnan(right) & results["option_count"].notna().to_numpy()
     guessed = np.where(known, 1 / numbers(results["option_count"]), 1.0)

@@ -274,7 +274,7 @@ class TextEdit(AnswerProbe):
             return None
         kind, text = self.control_text(case, rng=rng)
         prompt = prompts_for(sample, settings, where=self.where).prompt(text)
-        # A control passes when a guesser's answer stays.
+        # A control passes if the guessed answer stays.
         chance = case.chance if case.chance is None or self.stays else 1 - case.chance
         details = {**_drop_replaced_words(case), CONTROL_KIND: kind}
         return control_of(case, perturbed=text, prompt=prompt, chance=chance, confidence="high", details=details)

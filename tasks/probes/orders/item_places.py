@@ -164,17 +164,17 @@ def compute_order_outcomes(rows: pd.DataFrame) -> dict[str, np.ndarray]:
 def _yield_place_measures(replies: pd.DataFrame, index: pd.Index) -> Iterator[Measure]:
     """Yield means over the replies to all orders of a sample, in the row of its first order."""
 
-    def of_askings(values: np.ndarray, chosen: np.ndarray | None = None) -> np.ndarray:
+    def average_askings(values: np.ndarray, chosen: np.ndarray | None = None) -> np.ndarray:
         kept = pd.Series(values)[np.isfinite(values) if chosen is None else chosen & np.isfinite(values)]
         return np.asarray(kept.groupby(replies["row"]).mean().reindex(index), dtype=float)
 
     right = keep_if_any(replies["read"], replies["right"].to_numpy(dtype=float))
     given_order = ~replies["row"].duplicated().to_numpy()
-    everywhere = of_askings(right)
+    everywhere = average_askings(right)
     yield Measure(name="accuracy", values=everywhere, bounds=(0, 1))
-    yield Measure(name="accuracy_given_order", share=True, values=of_askings(right, given_order))
+    yield Measure(name="accuracy_given_order", share=True, values=average_askings(right, given_order))
     yield Measure(name="right_in_all_orders", share=True, values=where(np.isfinite(everywhere), everywhere == 1))
-    placed = {name: of_askings(right, replies["relevant"].eq(name).to_numpy()) for name in PLACES}
+    placed = {name: average_askings(right, replies["relevant"].eq(name).to_numpy()) for name in PLACES}
     for name, values in placed.items():
         yield Measure(name=f"accuracy_relevant_{name}", values=values, bounds=(0, 1))
     ends = (placed["first"] + placed["last"]) / 2
@@ -184,7 +184,7 @@ def _yield_place_measures(replies: pd.DataFrame, index: pd.Index) -> Iterator[Me
     known, count = replies["source"].notna().to_numpy(), replies["count"].to_numpy(dtype=float)
     for name, share in {"first": 1 / count, "middle": (count - 2) / count, "last": 1 / count}.items():
         beyond = where(known, replies["source"].eq(name).to_numpy() - share)
-        yield Measure(name=f"favours_{name}", values=of_askings(beyond), bounds=(-1, 1))
+        yield Measure(name=f"favours_{name}", values=average_askings(beyond), bounds=(-1, 1))
 
 
 class PlaceCounts:

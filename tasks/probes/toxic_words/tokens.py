@@ -305,7 +305,7 @@ def _split_joined_word(word: str, book: Lexicon) -> list[str] | None:
     def is_ordinary(part: str) -> bool:
         return len(part) >= shortest and part not in book.words and _is_english_word(part)
 
-    def may_stand(part: str, start: int) -> bool:
+    def can_be_part(part: str, start: int) -> bool:
         if is_listed(part) or part in _BESIDE or is_ordinary(part):
             return True
         # A short word is at the beginning, or between words that are no stem: "shitan" is a name.
@@ -320,7 +320,7 @@ def _split_joined_word(word: str, book: Lexicon) -> list[str] | None:
         places = ((word.find(stem), len(stem)) for stem in book.stems)
         if not any({place, place + length} <= edges for place, length in places if place >= 0):
             return None
-    parts = _split_into_words(word, may_stand)
+    parts = _split_into_words(word, can_be_part)
     return parts if parts and any(map(is_listed, parts)) else None
 
 
@@ -328,14 +328,14 @@ def _is_english_word(word: str) -> bool:
     return word in vocabulary().flags or word in table()
 
 
-def _split_into_words(word: str, may_stand: Callable[[str, int], bool]) -> list[str] | None:
+def _split_into_words(word: str, can_be_part: Callable[[str, int], bool]) -> list[str] | None:
     """Split a word into words, the longest first from the left; None if a part is left over."""
     # From the right, so that each rest is read once however many ways lead to it.
     rest: list[list[str] | None] = [*([None] * len(word)), []]
     for start in reversed(range(len(word))):
         for end in range(len(word), start, -1):
             after = rest[end]
-            if after is not None and may_stand(word[start:end], start):
+            if after is not None and can_be_part(word[start:end], start):
                 rest[start] = [word[start:end], *after]
                 break
     return rest[0]
