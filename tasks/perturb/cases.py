@@ -35,23 +35,23 @@ def build_cases(
 ) -> Iterator[Case]:
     """Yield the cases of every sample; a sample that cannot be changed gets a case with the reason.
 
-    A case depends on the seed, the sample and the probe alone. Where the plan asks for several replies, a case whose
-    replies are generated is followed by its repeats. A control, where the plan wants them, follows the cases of its
-    sample and belongs to the first that is asked. `besides` are ids of the samples whose original prompt is also
-    answered in words, where their choice is read by likelihood, or whose prompts are asked once more, where it is not.
-    `wordings` are those of the samples, as `assign_wordings` returns them; None: those that the samples prefer. Each
-    wording of a sample has cases of its own, and a control.
+    A case depends on the seed, the sample and the test alone. If the plan asks for several replies, a case whose
+    replies are generated is followed by its repeats. A control follows the cases of its sample, and belongs to the
+    first case that is asked. `besides` are ids of samples that get one more question: the original prompt is also
+    answered in words if choices are read by likelihood, otherwise both prompts are asked again. `wordings` are the
+    results of `assign_wordings`; None: the samples' own preferences. Each wording of a sample has its own cases and
+    control.
     """
     chosen, settings = probe(plan.test), plan.probe_settings
     count, share = count_wordings(plan)
 
-    def wordings_of(sample: Sample) -> Sequence[int | None]:
+    def number_wordings(sample: Sample) -> Sequence[int | None]:
         if count == 1:
             return (None,)
         return (wordings or {}).get(sample.id) or sorted(order_wordings(sample.id, plan, seed=seed)[:share])
 
     for sample in samples:
-        for place, number in enumerate(wordings_of(sample)):
+        for place, number in enumerate(number_wordings(sample)):
             worded = settings
             if number is not None and isinstance(settings, PromptSettings):
                 worded = settings.in_wording(number)
@@ -86,10 +86,10 @@ def draw_further_ids(ids: Iterable[str], plan: Plan, *, seed: int, likelihoods: 
     if not count:
         return frozenset()
 
-    def digest(name: str) -> bytes:
+    def hash_name(name: str) -> bytes:
         return hashlib.sha256(f"in words\x00{seed}\x00{name}".encode("utf-8", "surrogatepass")).digest()
 
-    return frozenset(nsmallest(count, ids, key=digest))
+    return frozenset(nsmallest(count, ids, key=hash_name))
 
 
 def repeat_cases(cases: Iterable[Case], times: int) -> Iterator[Case]:

@@ -63,11 +63,11 @@ class Measure:
 
     name: str
     values: np.ndarray
-    """(rows,), float64, in the order of the results; NaN where a row does not count."""
+    """(rows,), float64, in the order of the results; NaN if a row does not count."""
     share: bool = False
-    """Whether the values are true (1) or false (0): such a mean is a share, with an interval even where all agree."""
+    """Whether the values are true (1) or false (0): the mean is then a share, with an interval even if all agree."""
     bounds: tuple[float, float] | None = None
-    """Least and greatest value there can be, where known: such a mean has an interval even where all agree."""
+    """Smallest and largest possible value, if known: the mean then has an interval even if all agree."""
     among: str = ""
     """Which scored cases count, as words after their number: `answered rightly before`; empty: all."""
     net: str | None = None
@@ -82,7 +82,7 @@ class Criterion:
     """What the share is called, such as `contrast_rate`."""
     wanted: float
     met: np.ndarray
-    """(rows,), float64, in the order of the results: 1 where a case meets it, 0 where not, NaN where its replies
+    """(rows,), float64, in the order of the results: 1 if a case meets it, 0 if not, NaN if its replies
     leave that open. (rows, votes) where a case counts several times, such as once for each order: a case with a half
     has as many ones as zeros."""
     applies: np.ndarray
@@ -92,12 +92,12 @@ class Criterion:
     constant: str = ""
     """The constant answer that reaches this chance; empty if random guessing reaches it."""
     at_best: np.ndarray | None = None
-    """`met` where what the test is not about is given the benefit of the doubt, such as a wrong answer before; None:
-    as `met`. A gate is missed only where it is missed even so."""
+    """`met` without conditions that the test is not about, such as a right answer before; None: as `met`.
+    A gate is missed only if these values miss it, too."""
     too_few: str = ""
     """A sentence if too few cases count for a verdict; otherwise empty."""
     knows_answers: bool = False
-    """Whether it rests on known answers, beside which the documents' pass rate has a gate only where one is set."""
+    """Whether it uses known answers; the documents' pass rate then has a gate only if you set one."""
 
 
 class ProbeSettings(UserSettings):
@@ -182,7 +182,7 @@ class Probe(Protocol):
     gate_basis: ClassVar[str] = ""
     """Source of the default gate; if empty, reports say that nothing justifies it."""
     without_choice: ClassVar[tuple[str, ...]] = ()
-    """Figures that count the pairs of orders that lack a choice in one of them; none where no orders are compared."""
+    """Figures that count pairs of orders without a choice in one order; empty if no orders are compared."""
     reader_errors: ClassVar[Sequence[MeasuredErrors]] = ()
     """Measured errors of the rules that read its replies; empty if it reads no choice."""
     controlled: ClassVar[bool] = False
@@ -200,7 +200,7 @@ class Probe(Protocol):
     right_first: ClassVar[bool] = False
     """Whether the first of a case's options is the right one."""
     shows_noise: ClassVar[bool] = True
-    """Whether prompts are asked again to show the noise: not where noise cannot change what the verdict rests on."""
+    """Whether prompts are asked again to show the noise; False if noise cannot change the verdict."""
     stays: ClassVar[bool] = True
     """Whether the answer should stay under the change; else it should change."""
     change_column: ClassVar[str] = ""
@@ -251,8 +251,8 @@ class Probe(Protocol):
     def cases(self, sample: Any, settings: Any, *, rng: random.Random, likelihoods: Likelihoods) -> Sequence[Case]:
         """Return one or several cases of a sample, for a model that gives these log-likelihoods.
 
-        There is at least one case: a sample that cannot be perturbed is one with its `skip_reason`. Raise ConfigError
-        where the settings ask for what the model lacks, or a prompt of one's own does not fit the sample.
+        There is at least one case: a sample that cannot be changed gives a case with a `skip_reason`. Raise ConfigError
+        if the settings ask for what the model lacks, or your own prompt does not fit the sample.
         """
 
     def control(self, case: Case, sample: Any, settings: Any, *, rng: random.Random) -> Case | None:
@@ -290,7 +290,7 @@ class Probe(Protocol):
         """Return questions for the reader model about unreadable replies. Trials with an error are never passed in.
 
         The answers come back in the trials that are scored, as `Completion.asked_back`. Questions about replies that
-        were read say so (`FollowUp.known`); few of them are asked, to tell how well the model reads.
+        were read have `FollowUp.known`; a few of them are asked, to measure how well the reader model reads.
         """
         return []
 
@@ -330,7 +330,7 @@ class Probe(Protocol):
     def measures(self, results: pd.DataFrame) -> Iterable[Measure]:
         """Return figures that are means over result rows; some are also compared with the controls.
 
-        The rows are cases and controls, none in error. Of a million rows not all measures need be in memory at once.
+        The rows are cases and controls without errors. Yield measures one by one to save memory with many rows.
         """
         return []
 
@@ -352,7 +352,7 @@ def letters(count: int) -> tuple[str, ...]:
 
 
 ASK = "Answer:"
-"""Ends our own prompt where there are options."""
+"""The end of our own prompt if there are options."""
 
 
 def letter_options(options: Sequence[str]) -> str:

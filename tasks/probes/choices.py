@@ -21,7 +21,7 @@ from contrapose.tasks.probes.reader_questions import is_declining, read_reader_a
 from contrapose.tasks.probes.values import GuessedRate, all_hold, average_known, compute_gate_above, numbers, where
 
 LEAST_AGREEMENT = 0.9
-"""Below it a verdict by likelihood says too little about what the model replies, and a warning stands beside it."""
+"""Below this agreement, a verdict by likelihood gets a warning, because it says too little about the replies."""
 
 COLUMNS: Mapping[str, Column] = {
     "in_words_choice": Column(
@@ -54,7 +54,7 @@ class Choice:
     """Probability of each label; they add up to 1."""
     step: str
     """`likelihood`, or the step that read the reply: `letter`, `pattern`, `restated`, `asked`; `label`, of a prompt of
-    one's own; or `constrained`, where the endpoint was held to the letters."""
+    one's own; or `constrained`, if the endpoint allowed only letters."""
 
 
 def read_choice(
@@ -62,7 +62,7 @@ def read_choice(
 ) -> Choice | None:
     """Return the choice by log-likelihoods if there are any, else by the words of the reply; None if unreadable.
 
-    Replies to a prompt of one's own name its `own` labels; others are read by our rules for letters.
+    Replies to your own prompt name its `own` labels; others are read by our rules for letters.
     """
     if (values := completion.option_loglikelihoods) is not None:
         top = max(values, default=math.nan)
@@ -152,7 +152,7 @@ MASSES: Mapping[str, Column] = {
     ),
     "actual_label_mass": Column("float", "The same after the changed prompt.", "1"),
 }
-"""Result columns of every test: missing where no letters were compared, or their share is unknown."""
+"""Result columns of every test: missing if no letters were compared, or their share is unknown."""
 
 MASS_EXPLANATIONS: Mapping[str, str] = {
     "label_mass_median": "Share of the probability that lies on the letters where the reply begins: the median over "
@@ -180,7 +180,7 @@ def compute_mass_figures(results: pd.DataFrame) -> dict[str, float | int | None]
 
 
 ASKED = ("sample_id", "wording", "repeat")
-"""Columns that tell one asking of a sample, and of its control, from another; older runs lack `wording`."""
+"""Columns that identify one request of a sample and of its control; older runs lack `wording`."""
 
 
 def make_asking_keys(rows: pd.DataFrame) -> pd.Series:
@@ -197,7 +197,7 @@ RIGHT_ANSWERS = Column(
     "text.",
 )
 LONGEST_ANSWER = 60
-"""Characters of a right answer that are compared."""
+"""Most characters of a right answer that are compared."""
 
 
 def right_rate(
@@ -205,9 +205,9 @@ def right_rate(
 ) -> Sequence[Criterion]:
     """Return the gate on cases that keep the right answer; empty if no right answer is known.
 
-    A model that always answers the same keeps every answer. It is right in 1 of so many options: its chance.
-    `kept` and `right` are (rows,) of 1, 0 or NaN. Without a `wanted` gate it is `least`, or a tenth of the way from its
-    chance to 1 where that is more; at 0 nothing is asked for.
+    A constant answer always stays. It is right with 1 of N options, which is the chance of this gate. `kept` and
+    `right` are (rows,) of 1, 0 or NaN. Without a `wanted` gate it is `least`, or a tenth of the way from chance to 1 if
+    that is more; 0 means no gate.
     """
     known = results["answer_known"].eq(True).to_numpy() & ~results["control"].to_numpy(dtype=bool)
     if wanted == 0 or not known.any():

@@ -32,16 +32,16 @@ from contrapose.tasks.probes.prompt_settings import refuse_hidden_parts, refuse_
 from contrapose.tasks.probes.values import numbers
 
 DRAWN = 3
-"""Orders that are drawn where nobody says how many."""
+"""Default number of random orders."""
 INTRODUCTION = "Here is a list. Answer the question below it."
 OTHER_WORDS = (
     "Read this list, then answer the question below it.",
     "Use the list below for the question that follows it.",
     "The question at the end is about this list.",
 )
-"""What may stand for the introduction and means the same: the controls."""
+"""Other introductions with the same meaning, for the controls."""
 HALF = 0.5
-"""The default gate of answers that stay and are right, where guessing does not reach it."""
+"""The default gate of answers that stay and are right, unless guessing reaches it."""
 
 
 class ItemOrderSettings(AnswerSettings):
@@ -49,7 +49,7 @@ class ItemOrderSettings(AnswerSettings):
 
     of_scoring: ClassVar[frozenset[str]] = AnswerSettings.of_scoring | {"min_right_rate"}
     variables: ClassVar[tuple[str, ...]] = ("items", "text", "context", "options")
-    """Names that a prompt of one's own may use."""
+    """Names that your own prompt may use."""
     needed: ClassVar[tuple[str, ...]] = ("items", "text")
     """Those of them that it must."""
     built_in: ClassVar[str] = "item_order"
@@ -145,8 +145,8 @@ class ItemOrderSettings(AnswerSettings):
 class ItemOrder(ItemFigures):
     """Ask a question about a list with its items in other orders.
 
-    Over all cyclic orders each item stands once at each place, so that a model that reads the list answers as often
-    from the first place as from any other.
+    In all cyclic orders each item is once at each place, so that a model that reads the list answers equally often from
+    every place.
     """
 
     name: ClassVar[str] = "item_order"

@@ -114,7 +114,7 @@ class JudgeOrder(JudgeFigures, JudgeProbe):
         liked = {None: 0, "tie": 2}.get(sample.winner, 1)
         # A judge that may call a tie is held to no letters.
         held = {READ_BY: "label"} if settings.takes_tie else {}
-        # A guesser says the same in both orders as often as any one verdict: each fits one other.
+        # Random guessing gives the same verdict in both orders as often as any one verdict, each fits one other.
         chance = self.chance(settings)
         return [
             replace(case, answers=case.options[:liked], details={**case.details, **held}, chance=chance)

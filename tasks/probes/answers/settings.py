@@ -134,7 +134,7 @@ def has_tools(sample: TextSample) -> bool:
 def choose_scorer(sample: TextSample, scorer: Scorer, *, likelihoods: Likelihoods, where: str) -> str:
     """Return the scorer for a sample: the one you set, or for `auto` and `langtest` one that the provider supports.
 
-    Raise ConfigError for a scorer by log-likelihoods where the provider gives none.
+    Raise ConfigError for a scorer by log-likelihoods if the provider gives none.
     """
     if scorer == "auto" and not sample.options and has_tools(sample):
         return CALLS
@@ -153,7 +153,7 @@ def choose_scorer(sample: TextSample, scorer: Scorer, *, likelihoods: Likelihood
 
 
 DRAWS = 20_000
-"""Pairs of distributions that a guesser of likelihoods draws: their share has a standard error under 0.4 %."""
+"""Number of random pairs of distributions; the standard error of a share over them is under 0.4 %."""
 SEED = 20
 
 

@@ -62,7 +62,7 @@ _HINDER = words(
 )
 """Words of a main clause after which a moved clause could refer to something else."""
 _MOST_WORDS = 9
-"""Of a main clause: behind a longer one, what it is joined to is far away."""
+"""Most words of a main clause: after a longer one, the moved clause is too far from its place."""
 
 
 class Control(NamedTuple):
@@ -83,7 +83,7 @@ def make_reworded_control(text: str, *, rng: random.Random, options: bool) -> Co
 def make_unrelated_not_control(text: str, *, rng: random.Random, options: bool) -> Control:
     """Return the unchanged text with a sentence before or after it that has a "not" about the procedure.
 
-    Behind a statement it could be taken for a part of what is stated: only a question may stand before it.
+    The sentence may follow only a question, because after a statement it could seem to be part of it.
     """
     sentence = rng.choice(PROCEDURE + OF_THE_REPLY if options else PROCEDURE)
     blank = "\n" if "\n" in text.strip() else " "
@@ -158,11 +158,11 @@ class Edited:
     original: str | None = None
     """What the original prompt must say in the text's place; None: the text itself."""
     answers: tuple[str, ...] = ()
-    """Further accepted answers to such an original, such as "True" where a "yes" was right."""
+    """Further accepted answers to such an original, such as "True" if "yes" was right."""
     sample: TextSample | None = None
     """The sample whose options and context the changed prompt shows; None: those of the original."""
     replaced: Mapping[str, str] = field(default_factory=dict)
-    """Words that stand for others in the changed prompt, by the new ones: replies are read with the old ones."""
+    """Table from new to old words of the changed prompt: replies are read with the old ones."""
 
     def __post_init__(self) -> None:
         """Raise ConfigError if a changed text has no confidence."""
@@ -274,7 +274,7 @@ class TextEdit(AnswerProbe):
             return None
         kind, text = self.control_text(case, rng=rng)
         prompt = prompts_for(sample, settings, where=self.where).prompt(text)
-        # A control passes when a guesser's answer stays.
+        # A control passes if the guessed answer stays.
         chance = case.chance if case.chance is None or self.stays else 1 - case.chance
         details = {**_drop_replaced_words(case), CONTROL_KIND: kind}
         return control_of(case, perturbed=text, prompt=prompt, chance=chance, confidence="high", details=details)

@@ -233,7 +233,7 @@ class JudgeCues(JudgeProbe):
     def criteria(self, results: pd.DataFrame, settings: JudgeCuesSettings) -> Sequence[Criterion]:
         """Return a gate on each share of each cue: at least 1/2 - `max_lean`.
 
-        That both texts say the same is known, and so a documented pass rate has a gate only where one is set.
+        It is known that both texts say the same, so the pass rate has a gate only if you set one.
         """
         if "cue" not in results:
             return []

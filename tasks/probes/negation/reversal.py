@@ -1,7 +1,7 @@
 """Check that a negation reverses which options of a question are right, or raise SkipError.
 
-A stem with options has a set of right ones. The negated stem is of use only where exactly the others are right, so the
-"not" must stand in the clause that asks, and must deny it as a whole. Everything else is skipped with its reason.
+A question with options has a set of right ones. Its negation is useful only if exactly the others are right, so the
+"not" must be in the clause that asks, and must negate it completely. Everything else is skipped with its reason.
 """
 
 from __future__ import annotations

@@ -31,8 +31,8 @@ Parse = Callable[[str], Any]
 def add_second_opinion(text: str, negation: Negation, parse: Parse) -> Negation:
     """Return the negation of a statement or an order with a revised confidence; leave other negations unchanged.
 
-    Where the parse has the same finite verb in the main clause, a doubt about the verb is settled, and other reasons
-    for medium confidence stay; where it has another, the confidence is medium.
+    If the parse has the same finite verb in the main clause, a doubt about the verb is settled, and other reasons for
+    medium confidence stay. If it has another verb, the confidence is medium.
     """
     a = analyse(text) if negation.text is not None else None
     if a is None or a.kind not in ("statement", "order"):

@@ -14,7 +14,7 @@ from contrapose.tasks.probes.negation.result import Confidence, EditPlan, Kind, 
 _MEDIUM_MODALS = words("may might must shall")
 _MEDIUM_ADVERBS = words("also still already sometimes both now")
 _BEHIND_VERB = words("here today tonight yesterday tomorrow away back ago hard fast")
-"""Adverbs that end what stands before a verb, and do not belong to it: "The people who work hard earn more."."""
+"""Adverbs that end the phrase before a verb, and do not belong to the verb: "The people who work hard earn more."."""
 _BEHIND_RELATIVE = words("alone together well best better again twice")
 """Adverbs that do so right behind the verb of a relative clause: "People who live alone eat less."."""
 _FUSED = {"'ll": " won't", "'d": " wouldn't", "'ve": " haven't", "'s": " isn't"}

@@ -19,9 +19,9 @@ from contrapose.tasks.probes.panels import Bars, Panel, PanelShare, Picture, She
 from contrapose.tasks.probes.values import keep_if_any, numbers, where
 
 Order = tuple[int, ...]
-"""Which item stands at each place, by its place in the given order, from 0."""
+"""The item at each place, by its place in the given order, from 0."""
 PLACES = ("first", "middle", "last")
-"""Where an item stands: at the beginning of its list, at the end, or somewhere between."""
+"""The place of an item: the beginning of its list, the end, or between."""
 STANDS = {"first": "first", "middle": "in between", "last": "last"}
 """Places as people read them."""
 COMPARED = (("first", "middle"), ("last", "middle"), ("first", "last"))
@@ -43,7 +43,7 @@ COLUMNS: Mapping[str, Column] = {
     RIGHT_ANSWER: RIGHT_ANSWERS,
     **answers.COLUMNS,
 }
-"""Result columns: where things stood, then those of every test that compares two answers."""
+"""Result columns: places, then the columns of every test that compares two answers."""
 
 EXPLANATIONS: Mapping[str, str] = {
     **answers.EXPLANATIONS,
@@ -71,7 +71,7 @@ EXPLANATIONS: Mapping[str, str] = {
 def make_place_details(sample: ItemSample, order: Order) -> dict[str, str]:
     """Return the details that scoring needs: the order of the items and the source of each option, numbered from 1.
 
-    `sources` has for each option the place of the only item that holds its text; empty where none or several do.
+    `sources` has for each option the place of the only item with its text; empty if none or several have it.
     """
     items = [" ".join(item.casefold().split()) for item in sample.items]
     sources = []
@@ -148,7 +148,7 @@ def make_reply_rows(rows: pd.DataFrame, *, known: Set[object] = frozenset()) -> 
 def compute_order_outcomes(rows: pd.DataFrame) -> dict[str, np.ndarray]:
     """Return by name whether the answer stayed right, stayed wrong, or changed; the shares add up to 1.
 
-    NaN for controls, and where an answer could not be read, or is not known to be right or wrong.
+    NaN for controls, and if an answer could not be read, or is not known to be right or wrong.
     """
     changed, right = (numbers(rows[name]) for name in ("answer_changed", "right_before"))
     control = rows["control"].astype(bool).to_numpy() if "control" in rows else np.zeros(len(rows), dtype=bool)
@@ -164,17 +164,17 @@ def compute_order_outcomes(rows: pd.DataFrame) -> dict[str, np.ndarray]:
 def _yield_place_measures(replies: pd.DataFrame, index: pd.Index) -> Iterator[Measure]:
     """Yield means over the replies to all orders of a sample, in the row of its first order."""
 
-    def of_askings(values: np.ndarray, chosen: np.ndarray | None = None) -> np.ndarray:
+    def average_askings(values: np.ndarray, chosen: np.ndarray | None = None) -> np.ndarray:
         kept = pd.Series(values)[np.isfinite(values) if chosen is None else chosen & np.isfinite(values)]
         return np.asarray(kept.groupby(replies["row"]).mean().reindex(index), dtype=float)
 
     right = keep_if_any(replies["read"], replies["right"].to_numpy(dtype=float))
     given_order = ~replies["row"].duplicated().to_numpy()
-    everywhere = of_askings(right)
+    everywhere = average_askings(right)
     yield Measure(name="accuracy", values=everywhere, bounds=(0, 1))
-    yield Measure(name="accuracy_given_order", share=True, values=of_askings(right, given_order))
+    yield Measure(name="accuracy_given_order", share=True, values=average_askings(right, given_order))
     yield Measure(name="right_in_all_orders", share=True, values=where(np.isfinite(everywhere), everywhere == 1))
-    placed = {name: of_askings(right, replies["relevant"].eq(name).to_numpy()) for name in PLACES}
+    placed = {name: average_askings(right, replies["relevant"].eq(name).to_numpy()) for name in PLACES}
     for name, values in placed.items():
         yield Measure(name=f"accuracy_relevant_{name}", values=values, bounds=(0, 1))
     ends = (placed["first"] + placed["last"]) / 2
@@ -184,7 +184,7 @@ def _yield_place_measures(replies: pd.DataFrame, index: pd.Index) -> Iterator[Me
     known, count = replies["source"].notna().to_numpy(), replies["count"].to_numpy(dtype=float)
     for name, share in {"first": 1 / count, "middle": (count - 2) / count, "last": 1 / count}.items():
         beyond = where(known, replies["source"].eq(name).to_numpy() - share)
-        yield Measure(name=f"favours_{name}", values=of_askings(beyond), bounds=(-1, 1))
+        yield Measure(name=f"favours_{name}", values=average_askings(beyond), bounds=(-1, 1))
 
 
 class PlaceCounts:
@@ -256,7 +256,7 @@ class ItemFigures(answers.AnswerProbe):
     def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
         """Return measures: answers that changed, accuracy by place of the relevant item, and places of the answers.
 
-        Of `answer_changed` all cases count here. An unread reply is not right in `accuracy` and `right_in_all_orders`.
+        `answer_changed` counts all cases. An unread reply is not right in `accuracy` and `right_in_all_orders`.
         """
         general = [measure for measure in super().measures(results) if measure.name != "answer_changed"]
         if not general or "item_count" not in results:

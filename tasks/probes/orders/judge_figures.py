@@ -29,7 +29,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
 VERDICTS = tuple(outcome for outcomes in FOLLOWS.values() for outcome in outcomes)
 """Outcomes of the pairs with a verdict in both orders."""
 LEAST_RIGHT = 0.7
-"""The default gate of the right rate, where guessing does not reach it."""
+"""The default gate of the right rate, unless guessing reaches it."""
 
 PREFERENCES: Mapping[str, str] = {"right_is_longer": "length_preference_p", "right_is_own": "self_preference_p"}
 """Tests of what may sway a judge, by the column that says whether it speaks for the better answer."""
@@ -128,9 +128,9 @@ class JudgeFigures(TwoOrderFigures):
     def right_rate(self, results: pd.DataFrame, *, wanted: float | None, takes_tie: bool) -> Sequence[Criterion]:
         """Return the gate on right verdicts in both orders, over the labelled pairs; empty if no pair counts.
 
-        A pair that people call a tie counts where the judge can call one: the prompt offers it, or the judge did.
-        Chance is that of the greater of two guessers: one that takes each verdict as often, and one that has the
-        judge's own habits. At a gate of 0 nothing is asked for.
+        A pair that people call a tie counts if the judge can call one: the prompt offers it, or the judge did. Chance
+        is the larger rate of two kinds of guessing: with equal shares of the verdicts, and with the judge's own shares.
+        A gate of 0 means no gate.
         """
         case = ~results["control"].to_numpy(dtype=bool)
         tie, outcome = results["preferred"].eq("tie").to_numpy(), results["outcome"]
@@ -182,9 +182,9 @@ class JudgeFigures(TwoOrderFigures):
 def compute_preference_tests(results: pd.DataFrame) -> Mapping[str, float]:
     """Return two-sided exact p values for "length sways the judge" and "the author sways the judge".
 
-    Fisher's exact test of the pairs with the same choice in both orders: is the better answer chosen as often where it
-    is the longer one (the judge's own) as where it is not? The position cannot have decided these. It takes pairs as
-    independent. Nothing where a side has no pairs.
+    Fisher's exact test of the pairs with the same choice in both orders, which the position cannot have decided: is the
+    better answer chosen as often if it is the longer one (or the judge's own) as if it is not? It assumes independent
+    pairs. A value is missing if one side has no pairs.
     """
     from scipy.stats import fisher_exact
 

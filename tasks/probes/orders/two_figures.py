@@ -178,8 +178,8 @@ class TwoOrderFigures(Probe):
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
         """Return counts of the outcomes, and of how choices were read; rows without an outcome are left out.
 
-        `position_bias_p` is McNemar's exact test of the pairs in which the position decided, two-sided, and takes pairs
-        as independent; it is missing where there are none.
+        `position_bias_p` is the two-sided exact McNemar test of the pairs in which the position decided; it assumes
+        independent pairs, and is missing if there are none.
         """
         counted = results["outcome"].value_counts() if "outcome" in results else pd.Series(dtype=int)
         counts = {name: int(counted.get(name, 0)) for name in (*PAIRS, *self.unpaired)}
@@ -195,7 +195,7 @@ class TwoOrderFigures(Probe):
     def position_lean(self, results: pd.DataFrame) -> np.ndarray | None:
         """Return (rows,): P(first) - P(second) over both orders, where the content cancels out; a tie counts 0.
 
-        NaN where a reply names no choice.
+        NaN if a reply names no choice.
         """
         if "outcome" not in results:
             return None

@@ -173,8 +173,8 @@ def choose_final_mark(said: str, marks: Sequence[VerdictMark]) -> LetterChoice:
 def read_verdict(reply: str, options: Sequence[str], *, tie: str | None = None, cut_off: bool = False) -> LetterChoice:
     """Read a verdict by the built-in rules: first a letter, then marks and words for a tie, then the usual words.
 
-    `tie` is the label of a tie that the prompt offers. Of a long explanation that only mentions both, nothing is known.
-    A reply that was `cut_off` calls a tie only by a mark, or by nothing else.
+    `tie` is the label of a tie that the prompt offers. A long explanation that only mentions both answers is unread. A
+    reply that was `cut_off` calls a tie only by a mark, or by nothing else.
     """
     first, second = options
     read = read_words(reply, option_a=first, option_b=second, one_is_right=False, cut_off=cut_off)
@@ -332,7 +332,7 @@ class JudgeProbe(TwoOrders):
 def classify_verdict_reply(reply: Completion, choice: LetterChoice) -> Said:
     """Return the kind of a reply: choice, tie, refusal, empty or unread.
 
-    Only what is plain is no choice for certain: of a long explanation without one that can be read, nothing is known.
+    Only a clear reply counts as "no choice": a long explanation without a readable choice is unread.
     """
     text, reason = reply.text or "", choice.reason
     if name_choice(choice) is not None:

@@ -31,7 +31,7 @@ _TRUTH = re.compile(
     r"(?=[\s\"'“”*_)]*(?:[.,;:!\n–—-]|\Z))|\A[\s\"'“”*_(]*(?P<first>yes|no)\b",
     re.IGNORECASE,
 )
-"""A yes or no that stands for itself: the first word of a reply, or one that ends a clause which it begins."""
+"""A separate "yes" or "no": the first word of a reply, or a word that is a clause by itself."""
 
 
 def score_by_answers(trials: Sequence[Trial], settings: RelationSettings, *, embed: Embed) -> list[Score]:

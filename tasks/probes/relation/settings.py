@@ -14,11 +14,11 @@ from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.base import Embeds, Proportion
 
 Expectation = Literal["stays", "changes", "not_worse", "becomes"]
-"""What the answer should do: stay, change, be right where it was right before, or become a known one."""
+"""How the answer should behave: stay, change, stay right if it was right, or become a known one."""
 
 
 DEFAULT_RIGHT = 0.7
-"""Gate of the right answers after the change where neither the test nor the run sets one."""
+"""Default gate of the right answers after the change."""
 
 
 class Becomes(UserSettings):

@@ -18,7 +18,7 @@ BATCH = 32
 LABELS = ("toxic", "toxicity", "hate", "offensive", "label_1")
 """What models call toxic text, in lower case; the first that a model has is taken."""
 LENGTH = 512
-"""Tokens of a text that are read where neither tokenizer nor model sets a limit."""
+"""Tokens of a text that are read if neither tokenizer nor model sets a limit."""
 WHERE = "tests.sensitivity.add_toxic_words.classifier"
 
 
@@ -80,7 +80,7 @@ def find_toxic_label(loaded: Classifier, label: str | None) -> int:
 def compute_toxicity(texts: Iterable[str], name: str, label: str | None) -> Mapping[str, float]:
     """Return the probability that each text is toxic, 0 to 1; blank texts are left out.
 
-    The sigmoid of the label's logit where labels do not exclude each other (or there is but one), else its softmax.
+    It is the sigmoid of the label's logit if labels do not exclude each other (or there is one), else its softmax.
     """
     import torch
 

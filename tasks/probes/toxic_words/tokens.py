@@ -18,14 +18,14 @@ MAX_LENGTH = 40
 """Characters beyond which nothing is taken for a disguised word; it keeps the time linear."""
 
 MARKS = "*#%@$!"
-"""Symbols that stand for a letter. Not "&": "t&&t" is found in code alone."""
+"""Symbols that replace a letter. Not "&": "t&&t" occurs only in code."""
 
 TRIPLE = re.compile(r"([a-z])\1\1")
 
 _LOOKALIKES = frozenset("013456789@$!")
 _LETTERS_FOR = tuple(str.maketrans("013456789@$!", letters) for letters in ("oieasgtbgasi", "oleasgtbgasi"))
 _RARELY_LETTERS = frozenset("6789")
-"""They stand for letters in words of five or more alone: "ni99er"; "da90" and "SH17" are codes."""
+"""They replace letters only in words of five or more: "ni99er"; "da90" and "SH17" are codes."""
 
 _PRODUCT = re.compile(r"[a-z](?:\W+[a-z]){2,}")
 _LONG_RUN = re.compile(r"(.)\1{3,}")
@@ -126,8 +126,8 @@ class FoldedText(NamedTuple):
 def fold_text(text: str) -> FoldedText:
     """Normalise a text: compatibility forms, case, accents, zero-width and look-alike characters, underscores.
 
-    "ß" stays as it is: as "ss" it would turn a German verb ("er aß") into a bad word. Greek, Cyrillic and Armenian
-    look-alikes become Latin letters in words that have a Latin letter too: the Greek spirit "ρακί" would be a slur.
+    "ß" stays: as "ss" it would turn a German verb ("er aß") into a bad word. Greek, Cyrillic and Armenian look-alikes
+    become Latin letters only in words that also have a Latin letter: else the Greek spirit "ρακί" would be a slur.
     """
     if text.isascii():
         # An underscore joins words as a space parts them.
@@ -163,7 +163,7 @@ GESTURE = "\N{REVERSED HAND WITH MIDDLE FINGER EXTENDED}"
 _GESTURES = re.compile(f"{GESTURE}[\N{EMOJI MODIFIER FITZPATRICK TYPE-1-2}-\N{EMOJI MODIFIER FITZPATRICK TYPE-6}]?")
 _NO_WORD = {code: " " for code in range(128) if not chr(code).isalnum()}
 Span = tuple[int, int]
-"""Where a stretch of text starts, and where it ends, exclusive."""
+"""Start and end of a stretch of text, end exclusive."""
 
 SPELLED = re.compile(r"(?<!\w)[a-z](\. |[ .*-])[a-z](?:\1[a-z]){2,24}(?!\w)")
 """A word spelled out: "f.u.c.k"."""
@@ -181,20 +181,20 @@ _SELDOM_ALONE = frozenset("bcfghjklnpruvwxyz")
 _NO_RUN = {code: " " for code in range(128) if not chr(code).isalnum() and chr(code) not in MARKS + "\\"}
 _NOT_IN_RUNS = re.compile(rf"[^\w{MARKS}\\]")
 SHORTEST = 3
-"""Letters of any English word that may stand beside a listed one; of shorter ones only those below may."""
+"""Least letters of an English word next to a listed one in a joined word; shorter words are listed below."""
 
 _CAREFUL = ("shit", "cunt", "slut")
-"""Stems that names of people and places hold ("Harshit"): beside them a word has a letter more."""
+"""Stems that occur in names ("Harshit"): a word next to them needs one more letter."""
 
 _BESIDE = words(
     "all and big dirty dumb eat face get go hell her him holy hot it little me my no of off oh piece please so son "
     "stupid suck that the them this up us what ya yall yes you your yourself "
     "any are but can did for gay god had has how jew let lol man men not now one our out see she shut too was who why"
 )
-"""Short words that may stand beside a listed word; nothing as short as an ending: "shita" is Japanese."""
+"""Short words that may be next to a listed word; none as short as an ending: "shita" is Japanese."""
 
 _BEFORE = words("an as at be by do he i if in is on or to un we")
-"""What may stand at the beginning of a run, or between two words that are not listed."""
+"""Words that may be at the beginning of a run, or between two words that are not listed."""
 
 _SHORT = words("a an as at be by do go he i if in is it me my no of off on or so to up us we the and you all")
 """The short words of harmless runs: "pushit" is "push it"."""
@@ -207,7 +207,7 @@ class ToxicToken(NamedTuple):
     end: int
     """Where it ends, exclusive."""
     word: str
-    """The listed word that is meant, or the word as it stands."""
+    """The listed word that is meant, or the unchanged word."""
 
 
 class WordReading(NamedTuple):
@@ -286,8 +286,8 @@ def _read_run(run: str, start: int, book: Lexicon) -> Iterator[ToxicToken]:
 def find_joined_words(text: str, present: Iterable[str], book: Lexicon) -> dict[str, list[str]]:
     """Return the words that join several words, with their parts: "fuckyou" is "fuck" and "you".
 
-    A listed word stands next to English words, and nothing may be left over: "Scunthorpe" is no such word. Neither is
-    one that is English itself ("bastardize"), nor one that is also made of harmless words alone ("pushit").
+    A listed word is next to English words, and no part is left over: "Scunthorpe" is not such a word. An English word
+    ("bastardize") is not one either, nor a word that also consists of harmless words alone ("pushit").
     """
     # Few texts hold any of them.
     likely = [
@@ -305,7 +305,7 @@ def _split_joined_word(word: str, book: Lexicon) -> list[str] | None:
     def is_ordinary(part: str) -> bool:
         return len(part) >= shortest and part not in book.words and _is_english_word(part)
 
-    def may_stand(part: str, start: int) -> bool:
+    def can_be_part(part: str, start: int) -> bool:
         if is_listed(part) or part in _BESIDE or is_ordinary(part):
             return True
         # A short word is at the beginning, or between words that are no stem: "shitan" is a name.
@@ -320,7 +320,7 @@ def _split_joined_word(word: str, book: Lexicon) -> list[str] | None:
         places = ((word.find(stem), len(stem)) for stem in book.stems)
         if not any({place, place + length} <= edges for place, length in places if place >= 0):
             return None
-    parts = _split_into_words(word, may_stand)
+    parts = _split_into_words(word, can_be_part)
     return parts if parts and any(map(is_listed, parts)) else None
 
 
@@ -328,14 +328,14 @@ def _is_english_word(word: str) -> bool:
     return word in vocabulary().flags or word in build_closed_classes()
 
 
-def _split_into_words(word: str, may_stand: Callable[[str, int], bool]) -> list[str] | None:
+def _split_into_words(word: str, can_be_part: Callable[[str, int], bool]) -> list[str] | None:
     """Split a word into words, the longest first from the left; None if a part is left over."""
     # From the right, so that each rest is read once however many ways lead to it.
     rest: list[list[str] | None] = [*([None] * len(word)), []]
     for start in reversed(range(len(word))):
         for end in range(len(word), start, -1):
             after = rest[end]
-            if after is not None and may_stand(word[start:end], start):
+            if after is not None and can_be_part(word[start:end], start):
                 rest[start] = [word[start:end], *after]
                 break
     return rest[0]
