@@ -246,18 +246,16 @@ class CaseAsker:
 
     def test(self, texts: Sequence[str]) -> list[bool]:
         """Return for each text whether it fails every time; ask again only texts that failed the first time."""
-        first = self.score([(text, 0) for text in texts])
+        first = self.ask([(text, 0) for text in texts])
         failing = [text for text, row in zip(texts, first, strict=True) if row and _is_failure(row)]
         again = [(text, repeat) for text in failing for repeat in range(1, self.repeats)]
-        passing = {
-            text for (text, _), row in zip(again, self.score(again), strict=True) if row and not _is_failure(row)
-        }
+        passing = {text for (text, _), row in zip(again, self.ask(again), strict=True) if row and not _is_failure(row)}
         return [text in failing and text not in passing for text in texts]
 
     def confirm(self) -> None:
         """Raise ContraposeError unless the complete text fails each time that it is asked."""
         case = self.failed.case
-        for row in filter(None, self.score([(case.original, repeat) for repeat in range(self.repeats)])):
+        for row in filter(None, self.ask([(case.original, repeat) for repeat in range(self.repeats)])):
             if row["error"]:
                 raise ModelError(row["error"], expected="a reply", remedy="Try again later.", where=case.id)
             if not _is_failure(row):
@@ -270,7 +268,7 @@ class CaseAsker:
                     where=case.id,
                 )
 
-    def score(self, asked: Sequence[tuple[str, int]]) -> list[Row | None]:
+    def ask(self, asked: Sequence[tuple[str, int]]) -> list[Row | None]:
         """Ask about texts, each with the number of its repeat; return result rows, None if the edit does not apply.
 
         Raises StoppedError if the budget is spent.
@@ -308,7 +306,7 @@ def shrink_case(failed: FailedCase, *, limits: Limits, repeats: int = REPEATS) -
     with asking.broker:
         asking.confirm()
         shortest = minimise_text(case.original, asking.test)
-        [row] = asking.rows([(shortest.text, 0)])
+        [row] = asking.ask([(shortest.text, 0)])
     row = row or {}
     prompt = ShortestPrompt(
         case_id=case.id,
