@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 ROUNDS = 3
 TRIVIAL = """
-from contrapose.flows.cli.start import be_quiet
-be_quiet(logs=False)
+from contrapose.flows.cli.start import set_environment_defaults
+set_environment_defaults(logs=False)
 from prefect import flow
 @flow
 def trivial():

@@ -24,7 +24,7 @@ from statistics import median
 from typing import Any
 
 from contrapose.flows.cli.start import SETTINGS
-from contrapose.flows.serve.temporary_server import collect_seldom
+from contrapose.flows.serve.temporary_server import collect_rarely
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.run_config import RunConfig
@@ -122,7 +122,7 @@ def main() -> None:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", SETTINGS["TOKENIZERS_PARALLELISM"])
     # Named on the command line, so it may be read wherever it lies.
     os.environ["CONTRAPOSE_DATA"] = str(given.data.resolve())
-    collect_seldom()
+    collect_rarely()
     keep_no_large_blocks()
     asked = questions(given.data, given.limit)
     model = opened(given.model, given.device, given.dtype)

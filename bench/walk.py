@@ -93,9 +93,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as out:
         os.environ["CONTRAPOSE_OUTPUT"] = out
         config, _ = load_config("quickstart", {"model": "mock", "limit": 4, "output": out, "refresh": True})
-        from contrapose.flows.orchestration.form import as_parameter
+        from contrapose.flows.orchestration.form import to_parameter
 
-        parameter = as_parameter(config)
+        parameter = to_parameter(config)
         threading.setprofile(walk.watch)
         sys.setprofile(walk.watch)
         flow.evaluate_model(parameter)

@@ -61,7 +61,7 @@ class OpenQuestions:
     under_way: int
     """Number of these others."""
 
-    def left_aside(self) -> Iterator[str]:
+    def describe_left_aside(self) -> Iterator[str]:
         """Describe the questions that are not submitted now."""
         if self.answered:
             yield f"{counted('prompts', self.answered)} answered in the response store, left out"
@@ -73,7 +73,7 @@ class OpenQuestions:
             yield f"{counted('prompts', self.under_way)} in a batch that was submitted, left out"
 
 
-def open_questions(config: RunConfig, portions: Iterable[Sequence[Case]]) -> OpenQuestions:
+def find_unanswered(config: RunConfig, portions: Iterable[Sequence[Case]]) -> OpenQuestions:
     """Return the distinct questions of a run that the store cannot answer; follow-up questions are not included.
 
     Raises ConfigError if the model has no OpenAI-compatible endpoint, or everything is to be asked again.
@@ -103,7 +103,7 @@ def open_questions(config: RunConfig, portions: Iterable[Sequence[Case]]) -> Ope
     for portion in portions:
         new = dict[str, PromptRow]()
         cases = convert_if_no_likelihoods([case for case in portion if case.skip_reason is None], provider, keys.spec)
-        for question, of_letters in _questions_of(cases, form):
+        for question, of_letters in _yield_questions(cases, form):
             key = keys.make_key(question)
             if key not in rows and key not in known and key not in under_way:
                 noted = form_key if of_letters else ""
@@ -127,7 +127,7 @@ def _take_offline(spec: ModelSpec) -> ModelSpec:
     return spec.model_copy(update={"args": {**spec.args, "offline": True}})
 
 
-def _questions_of(cases: Sequence[Case], form: str) -> Iterator[tuple[Question, bool]]:
+def _yield_questions(cases: Sequence[Case], form: str) -> Iterator[tuple[Question, bool]]:
     """Return the questions of cases, each with a flag that is True if the question asks for a letter."""
     for case in cases:
         of_letters = is_letter_wanted(case)
@@ -150,7 +150,7 @@ def note_questions(questions: OpenQuestions, config: RunConfig, *, run: str | No
         store.prompts.note(portion)
 
 
-class Prepared(NamedTuple):
+class PreparedBatches(NamedTuple):
     """Batches that the store has noted, before they are submitted."""
 
     batches: frozenset[str]
@@ -159,7 +159,7 @@ class Prepared(NamedTuple):
     """Lines for people: what they take at most, and what the budget leaves out."""
 
 
-def prepare(questions: OpenQuestions, config: RunConfig, *, run: str | None = None) -> Prepared:
+def prepare_batches(questions: OpenQuestions, config: RunConfig, *, run: str | None = None) -> PreparedBatches:
     """Note batches of the questions in the store, as far as the budget allows; send nothing yet.
 
     Answers and cost are counted to the run; without one, to a new run.
@@ -188,7 +188,7 @@ def prepare(questions: OpenQuestions, config: RunConfig, *, run: str | None = No
         # The time first: the endpoint is asked in the order in which batches were made.
         batches.append(f"{time.time_ns():020}-{content}")
         Store().prompts.prepare(batches[-1], keys, spec=spec)
-    return Prepared(batches=frozenset(batches), notices=tuple(notices))
+    return PreparedBatches(batches=frozenset(batches), notices=tuple(notices))
 
 
 def submit_prepared(chosen: Collection[str] | None = None) -> Iterator[str]:
@@ -214,7 +214,7 @@ def submit_prepared(chosen: Collection[str] | None = None) -> Iterator[str]:
         raise refused
 
 
-def cancel(row: SubmittedBatch) -> str:
+def cancel_batch(row: SubmittedBatch) -> str:
     """Cancel a batch, and describe what happened to it: its answers can be collected. Raises ModelError."""
     if row.state == PREPARED:
         Store().prompts.release(row.id)
@@ -223,7 +223,7 @@ def cancel(row: SubmittedBatch) -> str:
         return f"{row.remote}: {endpoint.cancel(row.remote).status}; `contrapose batch collect` takes what it answered"
 
 
-class Collected(NamedTuple):
+class CollectedBatch(NamedTuple):
     """What a finished batch brought: stored answers, failures, cost."""
 
     row: SubmittedBatch
@@ -245,7 +245,7 @@ class Collected(NamedTuple):
             yield from self.counts.yield_lines()
 
 
-def collect(row: SubmittedBatch) -> Collected | None:
+def collect_batch(row: SubmittedBatch) -> CollectedBatch | None:
     """Store the answers of a batch, so that the rest may be asked again; return None if it has not ended.
 
     Raises ModelError if the endpoint does not answer; doing it again takes no answer twice.
@@ -261,7 +261,7 @@ def collect(row: SubmittedBatch) -> Collected | None:
     prompts.release(row.id)
     errors = (batch.errors.data if batch.errors else None) or []
     problems = tuple(error.message or str(error.code) for error in errors[:5])
-    return Collected(row=row, status=batch.status, problems=problems, counts=counts)
+    return CollectedBatch(row=row, status=batch.status, problems=problems, counts=counts)
 
 
 def answer_by_batch(config: RunConfig, portions: Iterable[Sequence[Case]], *, run: str) -> Iterator[str]:
@@ -269,14 +269,14 @@ def answer_by_batch(config: RunConfig, portions: Iterable[Sequence[Case]], *, ru
 
     Doing it again goes on. A question that a batch does not answer is asked by the run itself.
     """
-    questions = open_questions(config, portions)
-    yield from questions.left_aside()
-    prepared = prepare(questions, config, run=run)
+    questions = find_unanswered(config, portions)
+    yield from questions.describe_left_aside()
+    prepared = prepare_batches(questions, config, run=run)
     yield from prepared.notices
     ours = questions.batches | prepared.batches
     yield from submit_prepared(ours)
     while rows := [row for row in Store().prompts.batches() if row.id in ours]:
-        collected = [collect(row) for row in rows]
+        collected = [collect_batch(row) for row in rows]
         for batch in filter(None, collected):
             yield from (f"{batch.row.remote}: {line}" for line in batch.in_words())
         if not any(collected):

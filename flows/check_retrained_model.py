@@ -25,8 +25,8 @@ from prefect.runtime import deployment, flow_run
 from pydantic import Field
 
 from contrapose.flows.evaluate_model import evaluate_model
-from contrapose.flows.orchestration.form import Form, as_parameter
-from contrapose.flows.orchestration.run_names import name_after
+from contrapose.flows.orchestration.form import Form, to_parameter
+from contrapose.flows.orchestration.run_names import make_namer
 from contrapose.flows.orchestration.verdict_state import carry_verdict, emit_verdict
 from contrapose.flows.run_context import Run, resolve_run
 from contrapose.flows.side_by_side import ask_side_by_side, is_candidate_decided
@@ -98,7 +98,7 @@ class CheckedModel(TypedDict):
 
 @flow(
     name="check-retrained-model",
-    flow_run_name=name_after(lambda sent: f"{sent['model']} {sent['revision']} {sent['training_run']}"),
+    flow_run_name=make_namer(lambda sent: f"{sent['model']} {sent['revision']} {sent['training_run']}"),
     description="Holds a retrained model against the baseline on the same samples, and decides whether to promote it.",
     persist_result=True,
     result_storage=RESULTS,
@@ -159,22 +159,22 @@ def check_retrained_model(
         )
     if row.owner != checks.owner:
         # Another flow run has decided on the same announcement.
-        return _end(CheckedModel(decision=json.loads(row.decision or "{}"), duplicate=True, done=[]))
+        return _show_decision(CheckedModel(decision=json.loads(row.decision or "{}"), duplicate=True, done=[]))
     with checks.keep_alive(check.key):
         decision = _decide(check)
         announce_decision(decision, suite=config.suite)
         if decision["verdict"] == "hold" and decision["answer"] is None and check.promotion.ask:
-            answer = ask(decision, hours=check.promotion.ask_hours)
+            answer = ask_person(decision, hours=check.promotion.ask_hours)
             if answer is not None:
                 decision = _apply_answer(check, decision, answer)
                 announce_decision(decision, suite=config.suite)
         done = _promote(check, decision) if decision["verdict"] == "promote" else []
         for sentence in done:
             get_run_logger().info(sentence)
-        return _end(CheckedModel(decision=decision, duplicate=False, done=done))
+        return _show_decision(CheckedModel(decision=decision, duplicate=False, done=done))
 
 
-def _end(checked: CheckedModel) -> CheckedModel:
+def _show_decision(checked: CheckedModel) -> CheckedModel:
     decision = checked["decision"]
     message = f"{decision['verdict'].capitalize()}. {' '.join([*decision['reasons'], *list_answer(decision)])}".strip()
     return carry_verdict(checked, verdict=decision["verdict"], message=message)
@@ -188,7 +188,7 @@ def _decide(check: RetrainedCheck) -> Decision:
         return stored
     try:
         with _announced_failure(check.candidate, check.key):
-            decision = judge(check)
+            decision = evaluate_and_decide(check)
             check.checks.decide(check.key, verdict=decision["verdict"], decision=json.dumps(decision))
             return decision
     except Exception:
@@ -235,7 +235,7 @@ def _announced_failure(candidate: Candidate, key: str = "") -> Iterator[None]:
         raise
 
 
-def judge(check: RetrainedCheck) -> Decision:
+def evaluate_and_decide(check: RetrainedCheck) -> Decision:
     """Evaluate both models, the baseline first, compare them, and write the decision."""
     before = resolve_run(baseline_config(check.config, check.baseline))
     after = resolve_run(candidate_config(check.config, check.candidate))
@@ -280,7 +280,7 @@ def judge(check: RetrainedCheck) -> Decision:
 
 def _evaluate(vetted: Run, begun: str | None) -> Side:
     """Evaluate a model; raise ContraposeError if it is no longer the model that was vetted."""
-    published = evaluate_model(as_parameter(vetted.config), resumed=begun)
+    published = evaluate_model(to_parameter(vetted.config), resumed=begun)
     manifest = json.loads((Place(published["folder"]) / "manifest.json").read())
     refuse_replaced_model(manifest["model"], vetted.identity, model=vetted.config.model)
     summary = published["summary"]
@@ -338,7 +338,7 @@ class ApprovalReply(RunInput):
     by: str = Field(default="", max_length=100, description="Your name; it is kept with the verdict.")
 
 
-def ask(decision: Decision, *, hours: float) -> PersonsAnswer | None:
+def ask_person(decision: Decision, *, hours: float) -> PersonsAnswer | None:
     """Pause until a person approves or rejects the candidate; return None if nobody answers in time.
 
     A run of a deployment leaves its process meanwhile, and is started again with the answer.

@@ -14,9 +14,9 @@ from pydantic import ConfigDict, Field
 
 from contrapose.flows.comparison_folder import publish_comparison
 from contrapose.flows.evaluate_model import evaluate_model
-from contrapose.flows.orchestration.form import Form, as_parameter
-from contrapose.flows.orchestration.run_names import name_after
-from contrapose.flows.orchestration.spinner import silent
+from contrapose.flows.orchestration.form import Form, to_parameter
+from contrapose.flows.orchestration.run_names import make_namer
+from contrapose.flows.orchestration.spinner import hide_progress
 from contrapose.flows.run_context import resolve_run
 from contrapose.flows.side_by_side import ask_side_by_side, is_compared
 from contrapose.tasks.compare.compare import refuse_margin
@@ -77,7 +77,7 @@ Outcomes = dict[tuple[str, int], "str | ContraposeError"]
 
 @flow(
     name="compare-models",
-    flow_run_name=name_after(lambda sent: f"{sent['config'].suite} on several models"),
+    flow_run_name=make_namer(lambda sent: f"{sent['config'].suite} on several models"),
     description="Evaluates several models on the same suites and shows which pass more often, and how sure that is.",
     persist_result=True,
     result_storage=RESULTS,
@@ -117,7 +117,7 @@ def compare_models(
     outcomes: Outcomes = {}
     evaluations: list[Evaluation] = []
     for suite in chosen:
-        for number, one in enumerate(each_model(suite, models, baseline=baseline)):
+        for number, one in enumerate(make_model_configs(suite, models, baseline=baseline)):
             try:
                 run = resolve_run(one)
             except ModelError as error:
@@ -192,7 +192,7 @@ def _evaluate_all(evaluations: Sequence[Evaluation], outcomes: Outcomes, *, at_o
             work(queue)
         return
     # Several progress lines would write over each other.
-    with silent(True), ThreadPoolExecutor(at_once) as pool:
+    with hide_progress(True), ThreadPoolExecutor(at_once) as pool:
         # With Prefect's context of the flow, which a thread does not have by itself.
         for ended in [pool.submit(copy_context().run, work, queue) for queue in queues.values()]:
             ended.result()
@@ -201,7 +201,7 @@ def _evaluate_all(evaluations: Sequence[Evaluation], outcomes: Outcomes, *, at_o
 def _evaluate(evaluation: Evaluation) -> str | ContraposeError:
     """Return the folder of the run, or the reason why it is not finished."""
     try:
-        published = evaluate_model(as_parameter(evaluation.config), resumed=evaluation.begun)
+        published = evaluate_model(to_parameter(evaluation.config), resumed=evaluation.begun)
     except ContraposeError as error:
         return error
     summary = published["summary"]
@@ -228,7 +228,7 @@ def _publish(suite: RunConfig, folders: list[str], baseline: str, *, margin: flo
     return Compared(suite=suite.suite, folder=str(folder), runs=folders, comparison=comparison)
 
 
-def each_model(config: RunConfig, models: list[str | ComparedModel], *, baseline: int) -> list[RunConfig]:
+def make_model_configs(config: RunConfig, models: list[str | ComparedModel], *, baseline: int) -> list[RunConfig]:
     """Return the configuration of each model's run; raise ConfigError for wrong models or baseline."""
     chosen = [ComparedModel(model=model) if isinstance(model, str) else model for model in models]
     if len(chosen) < 2 or any(model in chosen[:place] for place, model in enumerate(chosen)):

@@ -12,8 +12,8 @@ from itertools import groupby, pairwise
 import pyarrow as pa
 
 from contrapose.flows.follow_up_questions import FollowUpCache, ask_follow_ups
-from contrapose.flows.orchestration.spinner import silent
-from contrapose.flows.portions import ask_portions, mark_unclosed_thoughts, portion_size, score_trials, shared_terms
+from contrapose.flows.orchestration.spinner import hide_progress
+from contrapose.flows.portions import ask_portions, choose_size, mark_unclosed_thoughts, score_trials, share_terms
 from contrapose.flows.run_context import Run, Trials
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.records import Case
@@ -160,7 +160,7 @@ class GradualTest:
 
     def read_replies(self, *, stopped: str | None) -> None:
         """Read the replies so far; ask the run's reader, or the model, about those that the rules cannot read."""
-        with silent(True):
+        with hide_progress(True):
             own = {self.plan.test: self.replies}
             self.trials = ask_follow_ups(self.run, own, stopped=stopped, cache=self.cache)[self.plan.test]
 
@@ -201,7 +201,7 @@ def prepare_test(run: Run, plan: Plan, cases: Table, *, beside: Sequence[str]) -
     """Return a test of which no case is asked yet, for one run or for runs side by side."""
     schedule = Schedule.of_portions(run, plan, cases, beside=beside)
     ends = [look.end for look in schedule.looks]
-    portions = yield_chunks(plan.test, cases, portion_size(run, cases), ends=ends)
+    portions = yield_chunks(plan.test, cases, choose_size(run, cases), ends=ends)
     by_look = {look: list(own) for look, own in groupby(portions, key=lambda chunk: bisect_right(ends, chunk.first))}
     by_order = [by_look.get(look, []) for look in range(len(ends))]
     return GradualTest(run=run, plan=plan, cases=cases, schedule=schedule, portions=by_order)
@@ -239,7 +239,7 @@ def ask_next_portions(run: Run, going: Sequence[GradualTest], meter: Meter, *, s
     """Ask the next portion of each test; return the reason if asking must stop, else None."""
     by_name = {test.plan.test: test for test in going}
     portions = [(test.plan, test.cases, chunk) for test in going for chunk in test.portions[test.taken]]
-    with shared_terms(run, run.terms(), meter) as terms:
+    with share_terms(run, run.terms(), meter) as terms:
         for name, asked in ask_portions(run, portions, terms, stopped=stopped):
             by_name[name].replies, stopped = by_name[name].replies.plus(asked), stopped or asked["stopped"]
     marked = mark_unclosed_thoughts({name: test.replies for name, test in by_name.items()})

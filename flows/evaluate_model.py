@@ -11,17 +11,17 @@ from __future__ import annotations
 from prefect import flow
 
 from contrapose.flows.orchestration.form import Form
-from contrapose.flows.orchestration.run_names import name_after
+from contrapose.flows.orchestration.run_names import make_namer
 from contrapose.flows.orchestration.verdict_state import FailFlow, emit_finished, end_in_state
 from contrapose.flows.reporting import Published, report
-from contrapose.flows.run_lifecycle import alive, begin
+from contrapose.flows.run_lifecycle import begin_run, mark_alive
 from contrapose.flows.steps import (
-    asked_cases,
     evaluate,
     infer,
     judge,
     load,
     perturb,
+    select_asked,
     validate_cases,
     validate_completions,
     validate_results,
@@ -34,7 +34,7 @@ HIDDEN = ("resumed", "fail_flow")
 
 @flow(
     name="evaluate-model",
-    flow_run_name=name_after(lambda sent: f"{sent['config'].suite} on {sent['config'].model}"),
+    flow_run_name=make_namer(lambda sent: f"{sent['config'].suite} on {sent['config'].model}"),
     description="Perturbs prompts, asks a model both versions, and judges what the change did to its answers.",
     persist_result=True,
     result_storage=RESULTS,
@@ -54,15 +54,15 @@ def evaluate_model(config: Form, resumed: str | None = None, fail_flow: FailFlow
     Raises:
         ContraposeError: something the user can fix; nothing was published.
     """
-    run = begin(config, resumed=resumed)
-    with alive(run), run.workers:
+    run = begin_run(config, resumed=resumed)
+    with mark_alive(run), run.workers:
         samples = load(run)
 
         cases = perturb(run, samples)
         checked = validate_cases(run, samples, cases)
 
         trials = infer(run, cases)
-        cases = asked_cases(cases, trials)
+        cases = select_asked(cases, trials)
         checked += validate_completions(run, cases, trials)
 
         results = evaluate(run, trials)

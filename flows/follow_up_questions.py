@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from contrapose.flows.orchestration.progress import watch_progress
-from contrapose.flows.portions import shared_terms
+from contrapose.flows.portions import share_terms
 from contrapose.flows.reader import name_reader_args
-from contrapose.flows.reporting import usage_summary
+from contrapose.flows.reporting import summarize_usage
 from contrapose.flows.run_context import Run, Trials
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.records import FollowUp
@@ -87,8 +87,8 @@ def ask_follow_ups(
     title = f"asking {run.reader_name} about unread replies" if run.reader else "asking about unread replies"
     key = f"{make_artifact_key(run.config.suite, run.config.model)}-asking-back"
     with (
-        watch_progress(total, title=title, ended=lambda: usage_and_latency(usage_summary(run)), key=key) as meter,
-        shared_terms(run, run.reading_terms(), meter) as terms,
+        watch_progress(total, title=title, ended=lambda: usage_and_latency(summarize_usage(run)), key=key) as meter,
+        share_terms(run, run.reading_terms(), meter) as terms,
     ):
         asking = Asking(run, terms, cache)
         for test in unread:

@@ -39,7 +39,7 @@ ROUNDS = 2
 """Portions for each worker, where there are few: a worker that is done earlier takes another."""
 
 
-def portion_size(run: Run, cases: Table) -> int:
+def choose_size(run: Run, cases: Table) -> int:
     """Return the number of cases in a portion: as the provider prefers, or fewer so that every worker has one."""
     most = run.workers.args.portion or run.provider.cases_per_task
     if run.workers.alone or run.workers.args.portion:
@@ -57,7 +57,7 @@ def make_cases(run: Run, plan: Plan, samples: Table) -> Table:
     wordings: list[tuple[int, ...]] = []
     if count_wordings(plan)[0] > 1:
         wordings = call_task(draw_wordings, refresh, plan=plan, samples=samples, seed=run.config.seed)
-    size = _rows_of_portion(run, rows)
+    size = _choose_row_count(run, rows)
     submitted = [
         run.workers.submit(
             perturb_portion,
@@ -83,7 +83,7 @@ def score_trials(run: Run, plan: Plan, trials: list[Table]) -> Table:
     if plan.probe_settings.calibrated:
         settings = call_task(calibrate, refresh, plan=plan, trials=trials, **run.embedding)
         plan = plan.model_copy(update={"settings": settings})
-    size, portions = _rows_of_portion(run, rows), [list[Table]()]
+    size, portions = _choose_row_count(run, rows), [list[Table]()]
     for table in trials:
         if sum(other["rows"] for other in portions[-1]) >= size:
             portions.append([])
@@ -106,7 +106,7 @@ def mark_unclosed_thoughts(trials: Mapping[str, Trials]) -> dict[str, Trials]:
     return marked
 
 
-def _rows_of_portion(run: Run, rows: int) -> int:
+def _choose_row_count(run: Run, rows: int) -> int:
     size = min(MOST_ROWS, max(LEAST_ROWS, ceil(rows / (ROUNDS * run.workers.portions))))
     # Each complete row group is read once.
     return ceil(size / ROWS) * ROWS
@@ -134,7 +134,7 @@ def ask_portions(
 
 
 @contextmanager
-def shared_terms(run: Run, own: Terms, meter: Meter) -> Iterator[Terms]:
+def share_terms(run: Run, own: Terms, meter: Meter) -> Iterator[Terms]:
     """Yield the terms for portions that are submitted inside; the meter adds up their work.
 
     Where the work inside ends by an exception they are stopped: what was answered is kept, and nothing more is asked.

@@ -38,11 +38,11 @@ def find_reader(config: RunConfig, selected: Sequence[Plan], *, likelihoods: Lik
     try:
         identity = find("providers", spec.known_provider)().identity(spec)
     except ContraposeError as error:
-        raise about_reader(error) from None
+        raise reword_for_reader(error) from None
     return Reader(spec=spec, identity=identity, price=find_reader_price(config))
 
 
-def idle_reader(config: RunConfig, *, asked: bool) -> list[str]:
+def warn_of_idle_reader(config: RunConfig, *, asked: bool) -> list[str]:
     """Return a warning if a reader is set that no test can use; no error, because a suite serves several models."""
     if asked or not config.reader:
         return []
@@ -57,7 +57,7 @@ def name_reader_args(text: str) -> str:
     return text.replace("model_args", "reader_args")
 
 
-def about_reader(error: ContraposeError) -> ContraposeError:
+def reword_for_reader(error: ContraposeError) -> ContraposeError:
     """Return an error about a model, reworded as an error about the reader."""
     about = error.reworded(name_reader_args)
     about.where = about.where or "reader"

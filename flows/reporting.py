@@ -13,7 +13,7 @@ from typing import Any, TypedDict
 from prefect import get_run_logger
 
 from contrapose.flows.orchestration.spinner import warn
-from contrapose.flows.reader import idle_reader
+from contrapose.flows.reader import warn_of_idle_reader
 from contrapose.flows.run_context import Run, Trials, time_stage
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.prices import add_costs
@@ -67,7 +67,7 @@ def report(
         prices = {run.reader.spec.id: run.reader.price, **prices}
     with reserve_folder(Place.at(run.config.output, setting="output"), run.id) as folder:
         summary = _summarize(run, folder.name, outcomes, samples, trials)
-        remembered = remember(run, summary)
+        remembered = add_to_history(run, summary)
         kept = {"history": record_of(file_name(remembered.key), remembered.run)}
         summary["warnings"] += remembered.warnings
         undone = publish(
@@ -75,7 +75,7 @@ def report(
             summary=summary,
             cases=list(cases.values()),
             results=list(results.values()),
-            manifest=_manifest(run, summary, trials) | kept,
+            manifest=_make_manifest(run, summary, trials) | kept,
             show_toxic=run.config.show_toxic,
             show_langtest=run.config.show_langtest,
             history=remembered.history,
@@ -83,7 +83,7 @@ def report(
             checked=checked,
             trials=[table for asked in trials.values() for table in asked.tables],
         )
-    undone += record(run, remembered)
+    undone += save_in_history(run, remembered)
     if run.config.mlflow:
         undone += track(folder=str(folder.resolved()), summary=summary, experiment=run.config.mlflow)
     for text in undone:
@@ -100,7 +100,7 @@ def _summarize(
     run: Run, name: str, outcomes: list[Outcome], samples: Mapping[str, Samples], trials: Mapping[str, Trials]
 ) -> Summary:
     """Return the content of summary.json, under the name of the run's folder."""
-    model, of_model = _model_summary(run.spec, run.identity), dict[str, str]()
+    model, of_model = _summarize_model(run.spec, run.identity), dict[str, str]()
     forms = [
         plan_notes["constrained"] for plan in run.plans if "constrained" in (plan_notes := trials[plan.test].notes)
     ]
@@ -120,14 +120,14 @@ def _summarize(
         verdict=decide_run_verdict(outcomes)[0],
         reason=decide_run_verdict(outcomes)[1],
         model=model,
-        usage=usage_summary(run),
+        usage=summarize_usage(run),
         tests=outcomes,
         warnings=[
             *(warning for loaded in samples.values() for warning in loaded["warnings"]),
             *(warning for asked in trials.values() for warning in asked.warnings),
             *of_model.values(),
             *run.remarks,
-            *idle_reader(run.config, asked=run.reader is not None),
+            *warn_of_idle_reader(run.config, asked=run.reader is not None),
             *(
                 f"{outcome['test_type']}: {doubt}."
                 for outcome in outcomes
@@ -135,10 +135,10 @@ def _summarize(
             ),
         ],
     )
-    return Summary(**summary, reader=_model_summary(run.reader.spec, run.reader.identity)) if run.reader else summary
+    return Summary(**summary, reader=_summarize_model(run.reader.spec, run.reader.identity)) if run.reader else summary
 
 
-def _model_summary(spec: ModelSpec, identity: Mapping[str, str]) -> ModelSummary:
+def _summarize_model(spec: ModelSpec, identity: Mapping[str, str]) -> ModelSummary:
     return ModelSummary(
         id=spec.id,
         provider=spec.provider,
@@ -149,7 +149,7 @@ def _model_summary(spec: ModelSpec, identity: Mapping[str, str]) -> ModelSummary
     )
 
 
-def usage_summary(run: Run) -> UsageSummary:
+def summarize_usage(run: Run) -> UsageSummary:
     """Return calls, tokens and cost of the run, from the store, because the store keeps them through a crash."""
     row = Store().runs.get(run.id)
     if row is None:
@@ -181,7 +181,7 @@ def usage_summary(run: Run) -> UsageSummary:
     return UsageSummary(**usage, reader=own)
 
 
-def _manifest(run: Run, summary: Summary, trials: Mapping[str, Trials]) -> dict[str, Any]:
+def _make_manifest(run: Run, summary: Summary, trials: Mapping[str, Trials]) -> dict[str, Any]:
     """Return everything that is needed to repeat the run; the configuration never holds a secret."""
     reader = run.reader
     return {
@@ -198,18 +198,18 @@ def _manifest(run: Run, summary: Summary, trials: Mapping[str, Trials]) -> dict[
         "usage": summary["usage"],
         "price": run.price and run.price.model_dump(mode="json"),
         **({"reader_price": reader.price and reader.price.model_dump(mode="json")} if reader else {}),
-        "versions": _all_versions(run),
+        "versions": _list_versions(run),
         "git_commit": read_git_commit(),
         "platform": platform(),
     }
 
 
-def _all_versions(run: Run) -> dict[str, str]:
+def _list_versions(run: Run) -> dict[str, str]:
     return collect_versions() | {name: version for plan in run.plans for name, version in plan.versions.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Remembered:
+class RunInHistory:
     """A run with the earlier runs of its history."""
 
     run: PastRun
@@ -222,7 +222,7 @@ class Remembered:
     """What could not be read."""
 
 
-def remember(run: Run, summary: Summary) -> Remembered:
+def add_to_history(run: Run, summary: Summary) -> RunInHistory:
     """Read the earlier runs; an error in the history does not stop the report."""
     from contrapose.tasks.history.queries import history
 
@@ -231,7 +231,7 @@ def remember(run: Run, summary: Summary) -> Remembered:
         summary,
         plans=run.plans,
         identity=run.identity,
-        versions=_all_versions(run),
+        versions=_list_versions(run),
         embedding_revision=run.embedding["embedding_revision"],
         reader=run.reader.identity if run.reader else None,
     )
@@ -247,11 +247,11 @@ def remember(run: Run, summary: Summary) -> Remembered:
             earlier = read_history(where, without=file_name(key))
         before = history(earlier.rows, own)
     except Exception as error:
-        return Remembered(run=own, key=key, history=History(runs=(own,)), warnings=(_warn_of_history(error, "read"),))
-    return Remembered(run=own, key=key, history=before, warnings=tuple(filter(None, (message, earlier.warning))))
+        return RunInHistory(run=own, key=key, history=History(runs=(own,)), warnings=(_warn_of_history(error, "read"),))
+    return RunInHistory(run=own, key=key, history=before, warnings=tuple(filter(None, (message, earlier.warning))))
 
 
-def record(run: Run, remembered: Remembered) -> tuple[str, ...]:
+def save_in_history(run: Run, remembered: RunInHistory) -> tuple[str, ...]:
     """Append a published run to the history; return a warning if that fails, because the run itself is complete."""
     try:
         append(place(run.config.history, run.config.output), remembered.run, key=remembered.key)

@@ -12,7 +12,7 @@ from prefect.context import FlowRunContext
 from pydantic import ValidationError
 
 from contrapose.flows.run_context import Run, resolve_run
-from contrapose.flows.serve.temporary_server import is_kept
+from contrapose.flows.serve.temporary_server import is_server_kept
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.report.publish import make_run_id
@@ -28,7 +28,7 @@ BUDGET = {"max_calls", "max_tokens", "max_cost"}
 """Keys that may change: they decide how far a run comes, and nothing that it finds."""
 
 
-def begin(config: RunConfig, *, resumed: str | None = None, alone: bool = True) -> Run:
+def begin_run(config: RunConfig, *, resumed: str | None = None, alone: bool = True) -> Run:
     """Resolve a configuration, and note in the response store that a run begins.
 
     Args:
@@ -46,27 +46,27 @@ def begin(config: RunConfig, *, resumed: str | None = None, alone: bool = True) 
             refuse_other(config, row)
         store.resume(resumed)
         return replace(run, id=resumed)
-    if alone and (earlier := find_begun(store)) is not None and store.take_over(earlier):
+    if alone and (earlier := find_earlier_start(store)) is not None and store.take_over(earlier):
         return replace(run, id=earlier)
     name = make_run_id(run.started.strftime("%Y%m%dT%H%M%SZ"), config)
     chosen = store.begin(name, config=config.model_dump_json(), folder=str(Path.cwd()))
-    if alone and (flow_run := _kept_flow_run()) is not None:
+    if alone and (flow_run := _find_kept_run()) is not None:
         with get_client(sync_client=True) as client:
             client.update_flow_run_labels(flow_run.id, {LABEL: chosen})
     return replace(run, id=chosen)
 
 
-def alive(run: Run) -> AbstractContextManager[None]:
+def mark_alive(run: Run) -> AbstractContextManager[None]:
     """Mark a run as running until the end of the context, so that nobody else resumes it."""
     return Store().runs.keep_alive(run.id)
 
 
-def find_begun(store: Runs) -> str | None:
+def find_earlier_start(store: Runs) -> str | None:
     """Return the id of the unfinished run that this flow run began at an earlier start, or None.
 
     Raises ContraposeError if it was started too often.
     """
-    flow_run = _kept_flow_run()
+    flow_run = _find_kept_run()
     if flow_run is None or flow_run.run_count <= 1:
         return None
     if flow_run.run_count > STARTS:
@@ -82,13 +82,13 @@ def find_begun(store: Runs) -> str | None:
     return row.id if row is not None and row.state in ("running", "incomplete") else None
 
 
-def _kept_flow_run() -> FlowRun | None:
+def _find_kept_run() -> FlowRun | None:
     """Return this flow run if a permanent server keeps it; None for a temporary server, which ends with the process."""
     context = FlowRunContext.get()
-    return context.flow_run if context is not None and is_kept() else None
+    return context.flow_run if context is not None and is_server_kept() else None
 
 
-def config_of(row: RunRow) -> RunConfig:
+def read_begun_config(row: RunRow) -> RunConfig:
     """Return the configuration that a run began with; raise ConfigError if this version cannot read it."""
     try:
         return RunConfig.model_validate_json(row.config)
@@ -103,7 +103,7 @@ def config_of(row: RunRow) -> RunConfig:
 
 def refuse_other(config: RunConfig, row: RunRow) -> None:
     """Raise ConfigError if a configuration differs from the run's own in more than the budget."""
-    own, wanted = (one.model_dump(mode="json", exclude=BUDGET) for one in (config_of(row), config))
+    own, wanted = (one.model_dump(mode="json", exclude=BUDGET) for one in (read_begun_config(row), config))
     if differing := [name for name in own if own[name] != wanted[name]]:
         raise ConfigError(
             f"the configuration is not the run's own: {', '.join(differing)}",

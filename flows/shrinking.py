@@ -125,7 +125,7 @@ def open_case(
         settings["threshold"] = {row["scorer"]: (row["threshold_low"], row["threshold_high"])}
     plan = plan.model_copy(update={"settings": settings, "repeats": 1, "control": False})
     with (folder / "cases.parquet").here() as path:
-        [case] = from_arrow(pq.read_table(path, filters=pc.field("id") == _without_repeat(row)), Case)
+        [case] = from_arrow(pq.read_table(path, filters=pc.field("id") == _drop_repeat(row)), Case)
     failed = FailedCase(folder=folder, config=config, plan=plan, case=case)
     now = failed.build(case.original)
     if (now.original_prompt, now.perturbed_prompt) != (case.original_prompt, case.perturbed_prompt):
@@ -199,7 +199,7 @@ def _find_failure(folder: Place, name: str, fitting: Sequence[str]) -> Row:
             where="CASE",
         )
     failed = [row for row in failed if row["test_type"] in fitting]
-    cases = list(dict.fromkeys(map(_without_repeat, failed)))
+    cases = list(dict.fromkeys(map(_drop_repeat, failed)))
     if len(cases) != 1:
         ids = [row["case_id"] for row in known if row["pass"] is False]
         observed = f"failed as {' and as '.join(cases)}" if cases else "did not fail" if rows else "was not asked"
@@ -214,7 +214,7 @@ def _is_failure(row: Row) -> bool:
     return row["pass"] is False and not row["undecided"]
 
 
-def _without_repeat(row: Row) -> str:
+def _drop_repeat(row: Row) -> str:
     return re.sub(r"#\d+\Z", "", row["case_id"])
 
 
@@ -246,16 +246,16 @@ class CaseAsker:
 
     def test(self, texts: Sequence[str]) -> list[bool]:
         """Return for each text whether it fails every time; ask again only texts that failed the first time."""
-        first = self.rows([(text, 0) for text in texts])
+        first = self.ask([(text, 0) for text in texts])
         failing = [text for text, row in zip(texts, first, strict=True) if row and _is_failure(row)]
         again = [(text, repeat) for text in failing for repeat in range(1, self.repeats)]
-        passing = {text for (text, _), row in zip(again, self.rows(again), strict=True) if row and not _is_failure(row)}
+        passing = {text for (text, _), row in zip(again, self.ask(again), strict=True) if row and not _is_failure(row)}
         return [text in failing and text not in passing for text in texts]
 
     def confirm(self) -> None:
         """Raise ContraposeError unless the complete text fails each time that it is asked."""
         case = self.failed.case
-        for row in filter(None, self.rows([(case.original, repeat) for repeat in range(self.repeats)])):
+        for row in filter(None, self.ask([(case.original, repeat) for repeat in range(self.repeats)])):
             if row["error"]:
                 raise ModelError(row["error"], expected="a reply", remedy="Try again later.", where=case.id)
             if not _is_failure(row):
@@ -268,7 +268,7 @@ class CaseAsker:
                     where=case.id,
                 )
 
-    def rows(self, asked: Sequence[tuple[str, int]]) -> list[Row | None]:
+    def ask(self, asked: Sequence[tuple[str, int]]) -> list[Row | None]:
         """Ask about texts, each with the number of its repeat; return result rows, None if the edit does not apply.
 
         Raises StoppedError if the budget is spent.
@@ -306,7 +306,7 @@ def shrink_case(failed: FailedCase, *, limits: Limits, repeats: int = REPEATS) -
     with asking.broker:
         asking.confirm()
         shortest = minimise_text(case.original, asking.test)
-        [row] = asking.rows([(shortest.text, 0)])
+        [row] = asking.ask([(shortest.text, 0)])
     row = row or {}
     prompt = ShortestPrompt(
         case_id=case.id,

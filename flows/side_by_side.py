@@ -10,7 +10,7 @@ import numpy as np
 
 from contrapose.flows.early_stopping import GradualTest, ask_next_portions, count_saved, prepare_test
 from contrapose.flows.orchestration.progress import watch_progress
-from contrapose.flows.run_lifecycle import alive, begin
+from contrapose.flows.run_lifecycle import begin_run, mark_alive
 from contrapose.flows.steps import load, perturb, validate_cases
 from contrapose.tasks.compare.pairs import pairs_of
 from contrapose.tasks.compare.rows import rows_in
@@ -54,12 +54,12 @@ def ask_side_by_side(configs: Sequence[RunConfig], *, margin: float, decide: Dec
     The runs are left unfinished. Each is resumed by its id: in the response store it finds the answers, and after which
     look it stops. The baseline comes first; `margin` is the loss of pass rate that is still called not worse, 0 to 1.
     """
-    runs = [begin(config, alone=False) for config in configs]
+    runs = [begin_run(config, alone=False) for config in configs]
     names, models = [run.id for run in runs], list[dict[str, GradualTest]]()
     try:
         with ExitStack() as context:
             for run in runs:
-                context.enter_context(alive(run))
+                context.enter_context(mark_alive(run))
                 context.enter_context(run.workers)
             for run in runs:
                 samples = load(run)

@@ -13,13 +13,13 @@ from contrapose.flows.orchestration.progress import watch_progress
 from contrapose.flows.orchestration.spinner import show_step, warn
 from contrapose.flows.portions import (
     ask_portions,
+    choose_size,
     make_cases,
     mark_unclosed_thoughts,
-    portion_size,
     score_trials,
-    shared_terms,
+    share_terms,
 )
-from contrapose.flows.reporting import usage_summary
+from contrapose.flows.reporting import summarize_usage
 from contrapose.flows.run_context import Run, Trials, time_stage
 from contrapose.tasks.config.plan import SET
 from contrapose.tasks.core.criteria import list_criteria
@@ -123,7 +123,7 @@ def validate_cases(run: Run, samples: Mapping[str, Samples], cases: Mapping[str,
             call_task(validation.validate_samples, refresh, plan=plan, samples=table, rows=rows, own=own),
             call_task(validation.validate_cases, refresh, plan=plan, cases=cases[plan.test], samples=table, own=own),
         ]
-    return admit(run, checked)
+    return require_valid(run, checked)
 
 
 @time_stage
@@ -134,7 +134,7 @@ def validate_completions(run: Run, cases: Mapping[str, Table], trials: Mapping[s
         call_task(task, refresh, plan, trials=trials[plan.test].tables, cases=cases[plan.test], own=own)
         for plan in run.plans
     ]
-    return admit(run, checked)
+    return require_valid(run, checked)
 
 
 @time_stage
@@ -145,10 +145,10 @@ def validate_results(run: Run, cases: Mapping[str, Table], results: Mapping[str,
         call_task(task, refresh, plan, results=results[plan.test], cases=cases[plan.test], own=own)
         for plan in run.plans
     ]
-    return admit(run, checked)
+    return require_valid(run, checked)
 
 
-def admit(run: Run, checked: list[Checked]) -> list[Checked]:
+def require_valid(run: Run, checked: list[Checked]) -> list[Checked]:
     """Return the tables if all are valid; else raise GateError, and keep the invalid rows in a folder."""
     if not any(map(blocking_findings, checked)):
         return checked
@@ -171,7 +171,7 @@ def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
     # A large table is looked at here, as it is read.
     soon = prepare_to_look if all(table["rows"] <= SMALL for table in cases.values()) else None
     with watch_progress(
-        total, title=title, ended=lambda: usage_and_latency(usage_summary(run)), key=key, soon=soon
+        total, title=title, ended=lambda: usage_and_latency(summarize_usage(run)), key=key, soon=soon
     ) as meter:
         if run.config.stop == "early":
             decided = ask_until_decided(run, cases, meter)
@@ -181,9 +181,9 @@ def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
             (plan, table, chunk)
             for plan in run.plans
             for table in [cases[plan.test]]
-            for chunk in yield_chunks(plan.test, table, portion_size(run, table))
+            for chunk in yield_chunks(plan.test, table, choose_size(run, table))
         )
-        with shared_terms(run, run.terms(), meter) as terms:
+        with share_terms(run, run.terms(), meter) as terms:
             for test, asked in ask_portions(run, portions, terms):
                 answered[test], stopped = answered[test].plus(asked), stopped or asked["stopped"]
     answered = mark_unclosed_thoughts(answered)
@@ -217,7 +217,7 @@ def _warn_of_unread(test: str, trials: Trials) -> Trials:
     return replace(trials, warnings=[*trials.warnings, *warnings])
 
 
-def asked_cases(cases: Mapping[str, Table], trials: Mapping[str, Trials]) -> dict[str, Table]:
+def select_asked(cases: Mapping[str, Table], trials: Mapping[str, Trials]) -> dict[str, Table]:
     """Return the cases of every test that were asked, in order, including the skipped cases among them."""
     schedules = {test: own.schedule for test, own in trials.items()}
     ends = {test: own.looks[-1].end for test, own in schedules.items() if own is not None and own.looks}

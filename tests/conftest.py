@@ -22,9 +22,9 @@ from hypothesis import HealthCheck, settings
 from places import SHARED_DATA
 from plain_prefect import put_database, serving_prefect
 
-from contrapose.flows.cli.start import be_quiet
-from contrapose.flows.serve.prefect_database import own_file
-from contrapose.flows.serve.temporary_server import collect_seldom
+from contrapose.flows.cli.start import set_environment_defaults
+from contrapose.flows.serve.prefect_database import find_own_file
+from contrapose.flows.serve.temporary_server import collect_rarely
 
 LOOKS = ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
 """What says how wide and how colourful a terminal is, besides the terminal."""
@@ -101,8 +101,8 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 # Configurations that a test makes name files of its own folder, wherever it works.
 os.environ["CONTRAPOSE_DATA"] = f"{tempfile.gettempdir()};{SHARED_DATA}"
 os.environ["CONTRAPOSE_OUTPUT"] = tempfile.gettempdir()
-be_quiet(logs=False)
-collect_seldom()
+set_environment_defaults(logs=False)
+collect_rarely()
 # Each client of a server makes one, which reads all certificates; no test speaks TLS.
 ssl.create_default_context = functools.cache(ssl.create_default_context)
 
@@ -130,7 +130,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def prefect_server() -> Iterator[None]:
     """One Prefect server for all tests that run a flow."""
     # For the servers that tests start by a command.
-    put_database(own_file())
+    put_database(find_own_file())
     with serving_prefect():
         yield
 

@@ -23,11 +23,11 @@ def lint(tool: str, *arguments: str | Path) -> None:
 
 def understood(arguments: list[str]) -> bool:
     """Whether the command line of contrapose takes these arguments; anything else than contrapose is not ours."""
-    from contrapose.flows.cli import parser
+    from contrapose.flows.cli import make_parser
 
     assert arguments[0] == "contrapose"
     try:
-        parser(arguments[1:]).parse_args(arguments[1:])
+        make_parser(arguments[1:]).parse_args(arguments[1:])
     except SystemExit:
         return False
     return True

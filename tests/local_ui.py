@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from prefect_house import processes_of
 
-from contrapose.flows.serve.guard import basic
+from contrapose.flows.serve.guard import encode_key
 
 REPOSITORY = Path(__file__).parent.parent
 READY = re.compile(r"ready: ((http://127\.0\.0\.1:\d+)/\?ticket=\w+)")
@@ -62,7 +62,7 @@ class LocalUi:
 
 def call(url: str, key: str, method: str, path: str, body: Any = None) -> Any:
     """What a server's API answers to one that has the key."""
-    client, authorization = str(uuid.uuid4()), basic(key)
+    client, authorization = str(uuid.uuid4()), encode_key(key)
     _, token, _ = ask(url, f"/api/csrf-token?client={client}", Authorization=authorization)
     status, reply, _ = ask(
         url,

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from contrapose.flows.serve.temporary_server import OWN_SETTINGS, collect_seldom
+from contrapose.flows.serve.temporary_server import OWN_SETTINGS, collect_rarely
 from contrapose.tasks.core.home import home_folder
 
 MADE = (home_folder() / "models").resolve().parent / f"prefect-{metadata.version('prefect')}.db"
@@ -113,12 +113,12 @@ def main(port: int, *, records: bool) -> None:
     import uvicorn
     from prefect.server.api import server
 
-    from contrapose.flows.serve.queued_sqlite import queued
+    from contrapose.flows.serve.queued_sqlite import queue_writes
 
-    collect_seldom()
+    collect_rarely()
     if not records:
         server.background_worker = _nothing_scheduled
-    with queued():
+    with queue_writes():
         uvicorn.run(server.create_app, factory=True, port=port, lifespan="on", log_level="error")
 
 

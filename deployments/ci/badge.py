@@ -13,12 +13,12 @@ LETTER = 7
 """Pixels that a letter takes, at most, of the font below."""
 
 
-def endpoint(verdict: str, label: str) -> dict[str, object]:
+def make_badge_json(verdict: str, label: str) -> dict[str, object]:
     """Return the JSON that shields.io expects from an endpoint badge."""
     return {"schemaVersion": 1, "label": label, "message": verdict, "color": COLOURS[verdict]}
 
 
-def picture(verdict: str, label: str) -> str:
+def draw_badge(verdict: str, label: str) -> str:
     """Draw the badge as an SVG that loads nothing from the network."""
     left, right = LETTER * len(label) + 12, LETTER * len(verdict) + 12
     said = f"{escape(label)}: {verdict}"
@@ -43,8 +43,8 @@ def main() -> int:
     try:
         verdict = json.loads(arguments.summary.read_text("utf-8"))["verdict"]
         arguments.folder.mkdir(parents=True, exist_ok=True)
-        (arguments.folder / "badge.json").write_text(json.dumps(endpoint(verdict, arguments.label)), "utf-8")
-        (arguments.folder / "badge.svg").write_text(picture(verdict, arguments.label), "utf-8")
+        (arguments.folder / "badge.json").write_text(json.dumps(make_badge_json(verdict, arguments.label)), "utf-8")
+        (arguments.folder / "badge.svg").write_text(draw_badge(verdict, arguments.label), "utf-8")
     except (OSError, ValueError, KeyError, TypeError) as error:
         print(f"no badge was written: {arguments.summary} is no summary of a run ({error})", file=sys.stderr)
         return 2

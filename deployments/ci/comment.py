@@ -29,7 +29,7 @@ class CannotCommentError(Exception):
 
 
 @dataclass(frozen=True)
-class Host:
+class CommentServer:
     """A GitHub or GitLab server that keeps the comments of one pull or merge request."""
 
     api: str
@@ -63,10 +63,10 @@ class Host:
             connection.close()
 
 
-def github(environment: Mapping[str, str]) -> Host:
+def read_github_runner(environment: Mapping[str, str]) -> CommentServer:
     """Return the GitHub server that its runner describes; PULL_REQUEST is the number."""
     issues = f"/repos/{environment['GITHUB_REPOSITORY']}/issues"
-    return Host(
+    return CommentServer(
         api=environment["GITHUB_API_URL"],
         comments=f"{issues}/{int(environment['PULL_REQUEST'])}/comments",
         one=lambda number: f"{issues}/comments/{number}",
@@ -76,7 +76,7 @@ def github(environment: Mapping[str, str]) -> Host:
     )
 
 
-def gitlab(environment: Mapping[str, str]) -> Host:
+def read_gitlab_runner(environment: Mapping[str, str]) -> CommentServer:
     """Return the GitLab server that its runner describes."""
     project = f"/projects/{int(environment['CI_PROJECT_ID'])}"
     notes = f"{project}/merge_requests/{int(environment['CI_MERGE_REQUEST_IID'])}/notes"
@@ -87,7 +87,7 @@ def gitlab(environment: Mapping[str, str]) -> Host:
             mine.append(host.call("GET", "/user")["id"])
         return bool(comment["author"]["id"] == mine[0])
 
-    host = Host(
+    host = CommentServer(
         api=environment["CI_API_V4_URL"],
         comments=notes,
         one=lambda number: f"{notes}/{number}",
@@ -98,22 +98,22 @@ def gitlab(environment: Mapping[str, str]) -> Host:
     return host
 
 
-def marker(name: str) -> str:
+def make_marker(name: str) -> str:
     """Return the first line of our comment; several suites have one each."""
     return f"<!-- contrapose{f' {name}' if name else ''} -->"
 
 
-def put_comment(host: Host, report: str, *, name: str = "") -> None:
+def put_comment(host: CommentServer, report: str, *, name: str = "") -> None:
     """Replace our comment, or create it if there is none."""
-    text = f"{marker(name)}\n{report}".encode()[:MOST_BYTES].decode("utf-8", errors="ignore")
-    known = (item for item in _all(host) if item["body"].startswith(f"{marker(name)}\n") and host.is_mine(item))
+    text = f"{make_marker(name)}\n{report}".encode()[:MOST_BYTES].decode("utf-8", errors="ignore")
+    known = (item for item in _list(host) if item["body"].startswith(f"{make_marker(name)}\n") and host.is_mine(item))
     if (comment := next(known, None)) is None:
         host.call("POST", host.comments, {"body": text})
     else:
         host.call(host.method, host.one(comment["id"]), {"body": text})
 
 
-def _all(host: Host) -> Iterator[Mapping[str, Any]]:
+def _list(host: CommentServer) -> Iterator[Mapping[str, Any]]:
     page, full = 1, True
     while full:
         comments = host.call("GET", f"{host.comments}?per_page={PAGE}&page={page}")
@@ -128,7 +128,7 @@ def main() -> int:
     parser.add_argument("--name", default="", help="of this evaluation, where a request has several")
     arguments = parser.parse_args()
     try:
-        host = (gitlab if "CI_MERGE_REQUEST_IID" in os.environ else github)(os.environ)
+        host = (read_gitlab_runner if "CI_MERGE_REQUEST_IID" in os.environ else read_github_runner)(os.environ)
         put_comment(host, arguments.report.read_text("utf-8"), name=arguments.name.replace("--", ""))
     except KeyError as error:
         print(f"{error} is not set; expected the environment of GitHub's or GitLab's runner", file=sys.stderr)

@@ -197,9 +197,9 @@ def screens() -> dict[str, Readability]:
 
 def help_texts() -> list[str]:
     """Return the help of each verb, action and option, and the examples below."""
-    from contrapose.flows.cli import VERBS, parser
+    from contrapose.flows.cli import VERBS, make_parser
 
-    texts, waiting = list(VERBS.values()), [parser([], complete=True)]
+    texts, waiting = list(VERBS.values()), [make_parser([], complete=True)]
     while waiting:
         command = waiting.pop()
         texts += filter(None, (command.description, *(command.epilog or "").split("; ")))

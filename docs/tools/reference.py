@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import contrapose
-from contrapose.flows.cli import VERBS, parser
+from contrapose.flows.cli import VERBS, make_parser
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core import registry
 
@@ -36,7 +36,7 @@ def commands() -> str:
         "`contrapose --print-completion bash >> ~/.bash_completion` completes commands and options in new shells.",
     ]
     for name, summary in VERBS.items():
-        chosen = _subcommands(parser([name]))[name][0]
+        chosen = _subcommands(make_parser([name]))[name][0]
         parts += [f"## {name}", _sentence(summary), *_options(chosen)]
         for action, (own, help_) in _subcommands(chosen).items():
             parts += [f"### {name} {action}", _sentence(help_), *_options(own)]

@@ -73,9 +73,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _execute(argv)
     # Before anything else is imported, which takes a second.
     end_at_once()
-    from contrapose.flows.serve.temporary_server import collect_seldom
+    from contrapose.flows.serve.temporary_server import collect_rarely
 
-    collect_seldom()
+    collect_rarely()
     codes: list[int] = []
     # What is registered first is called last: by then everything else has been seen to.
     atexit.register(_exit_at_once, codes)
@@ -94,8 +94,8 @@ def _exit_at_once(codes: Sequence[int]) -> None:
 
 
 def _execute(words: Sequence[str]) -> int:
-    from contrapose.flows.cli.start import be_quiet, serve_blocks
-    from contrapose.flows.cli.terminal import guarded_output, say, saying_damage
+    from contrapose.flows.cli.start import ensure_block_server, set_environment_defaults
+    from contrapose.flows.cli.terminal import guard_output, report_damage, say
     from contrapose.tasks.core.errors import ContraposeError
 
     arguments = argparse.Namespace(began=monotonic())
@@ -103,17 +103,17 @@ def _execute(words: Sequence[str]) -> int:
         say(f"contrapose {words[0]} is now contrapose {MOVED[words[0]]}")
         return 2
     try:
-        with guarded_output():
+        with guard_output():
             # Before any library is imported: a verb's module may import all that it needs.
-            be_quiet(logs=any(len(word) > len("--l") and "--logs".startswith(word) for word in words))
-            parser(words).parse_args(words, namespace=arguments)
+            set_environment_defaults(logs=any(len(word) > len("--l") and "--logs".startswith(word) for word in words))
+            make_parser(words).parse_args(words, namespace=arguments)
             from contrapose.flows.serve.server_key import bring_key
             from contrapose.tasks.core.secrets import SCHEME
 
             # A local server that runs has a key, and a store's address may be in a Secret block.
             bring_key()
-            serve_blocks(os.environ.get("CONTRAPOSE_STORE", "").startswith(SCHEME))
-            with saying_damage():
+            ensure_block_server(os.environ.get("CONTRAPOSE_STORE", "").startswith(SCHEME))
+            with report_damage():
                 code: int = arguments.action(arguments)
     except ContraposeError as error:
         for line in error.lines():
@@ -125,9 +125,9 @@ def _execute(words: Sequence[str]) -> int:
             print(LINE, file=sys.stderr or StringIO())
         return 128 + (error.number if isinstance(error, Interrupted) else signal.SIGINT)
     except Exception as error:
-        from contrapose.flows.orchestration.error_display import lost_server
+        from contrapose.flows.orchestration.error_display import find_lost_server
 
-        if lost := lost_server(error):
+        if lost := find_lost_server(error):
             say(str(lost))
             return lost.exit_code
         # Python would end with 1, which says that the model failed.
@@ -137,7 +137,7 @@ def _execute(words: Sequence[str]) -> int:
     return code
 
 
-def parser(words: Sequence[str], *, complete: bool = False) -> argparse.ArgumentParser:
+def make_parser(words: Sequence[str], *, complete: bool = False) -> argparse.ArgumentParser:
     """Build the command line with the options of the verb in these words, or of all verbs; import no other module."""
     from importlib.metadata import version
 
@@ -153,7 +153,7 @@ def parser(words: Sequence[str], *, complete: bool = False) -> argparse.Argument
     top.add_argument(
         "--version", action="version", version=f"contrapose {version('contrapose')}", help="print the version"
     )
-    top.add_argument("--print-completion", action=PrintCompletion, const=partial(parser, [], complete=True))
+    top.add_argument("--print-completion", action=PrintCompletion, const=partial(make_parser, [], complete=True))
     examples = (f"  contrapose {example}" for example in COMMONEST.values())
     top.set_defaults(
         logs=False,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contrapose.flows.cli.start import serve_blocks
+from contrapose.flows.cli.start import ensure_block_server
 from contrapose.flows.cli.terminal import say
 
 if TYPE_CHECKING:
@@ -124,18 +124,18 @@ def add_history(command: argparse.ArgumentParser) -> None:
     )
 
 
-def config_of(arguments: argparse.Namespace) -> RunConfig:
+def load_chosen_config(arguments: argparse.Namespace) -> RunConfig:
     """Load the suite with the changes of the command line; print its warnings."""
-    from contrapose.flows.orchestration.options import overrides, resolve_suite, select_tests
+    from contrapose.flows.orchestration.options import read_overrides, resolve_suite, select_tests
 
-    config, warnings = resolve_suite(arguments.suite, overrides(arguments))
+    config, warnings = resolve_suite(arguments.suite, read_overrides(arguments))
     for warning in warnings:
         say(f"{arguments.suite}: {warning}")
-    serve_blocks(config.key_block)
+    ensure_block_server(config.key_block)
     return select_tests(config, arguments.test)
 
 
-def relative_folder(folder: str) -> str:
+def shorten_folder(folder: str) -> str:
     """Return a folder relative to the current one, if it is inside that; else unchanged."""
     path = Path(folder)
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else folder

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from contrapose.flows import batching
-from contrapose.flows.cli.arguments import Verb, add_config, config_of
-from contrapose.flows.cli.estimate import portions
-from contrapose.flows.cli.preview import previews
+from contrapose.flows.cli.arguments import Verb, add_config, load_chosen_config
+from contrapose.flows.cli.estimate import yield_portions
+from contrapose.flows.cli.preview import load_previews
 from contrapose.flows.cli.terminal import print_lines, say
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.damage import put_in_place
@@ -28,9 +28,9 @@ INCOMPLETE = 4
 
 def _find_questions(config: RunConfig) -> batching.OpenQuestions:
     """Find the questions that a run would have to ask, and print which ones are left out."""
-    tests = previews(config)
-    questions = batching.open_questions(config, (portion for preview in tests for portion in portions(preview)))
-    for line in questions.left_aside():
+    tests = load_previews(config)
+    questions = batching.find_unanswered(config, (portion for preview in tests for portion in yield_portions(preview)))
+    for line in questions.describe_left_aside():
         say(line)
     if later := [preview.plan.test for preview in tests if preview.plan.probe_settings.asks_back(preview.likelihoods)]:
         say(f"replies of {', '.join(later)} that cannot be read are asked about by the run itself")
@@ -39,11 +39,11 @@ def _find_questions(config: RunConfig) -> batching.OpenQuestions:
 
 def _submit(arguments: argparse.Namespace) -> int:
     """Submit the questions of a run, as far as its budget allows, and batches that an earlier try did not submit."""
-    config = config_of(arguments)
+    config = load_chosen_config(arguments)
 
     def lines() -> Iterator[str]:
         questions = _find_questions(config)
-        yield from batching.prepare(questions, config).notices
+        yield from batching.prepare_batches(questions, config).notices
         yield from batching.submit_prepared()
         if not questions.rows:
             yield "nothing to submit"
@@ -70,7 +70,7 @@ def _cancel(arguments: argparse.Namespace) -> int:
                 remedy="List the batches with `contrapose batch status`.",
                 where=name,
             )
-    return print_lines((batching.cancel(rows[name]) for name in arguments.names), at_once=True)
+    return print_lines((batching.cancel_batch(rows[name]) for name in arguments.names), at_once=True)
 
 
 def _try(act: Callable[[SubmittedBatch], Outcome], row: SubmittedBatch) -> Outcome | str:
@@ -90,12 +90,12 @@ def _collect(arguments: argparse.Namespace) -> int:
         say(str(error))
         code = INCOMPLETE
     while rows := [row for row in Store().prompts.batches() if row.state != PREPARED]:
-        collected = [_try(batching.collect, row) for row in rows]
+        collected = [_try(batching.collect_batch, row) for row in rows]
         for batch in collected:
             if isinstance(batch, str):
                 say(batch)
                 code = INCOMPLETE
-            elif isinstance(batch, batching.Collected):
+            elif isinstance(batch, batching.CollectedBatch):
                 print_lines(f"{batch.row.remote}: {line}" for line in batch.in_words())
                 code = code if batch.counts and batch.counts.is_complete else INCOMPLETE
         left = collected.count(None)
@@ -114,7 +114,7 @@ def _write_prompts(arguments: argparse.Namespace) -> int:
         if (value := getattr(arguments, name)) < 1:
             where = f"--{name.replace('_', '-')}"
             raise ConfigError(str(value), expected="1 or more", remedy=f"Write {where} 1 or more.", where=where)
-    config, out, paths = config_of(arguments), Path(arguments.out), list[Path]()
+    config, out, paths = load_chosen_config(arguments), Path(arguments.out), list[Path]()
     questions = _find_questions(config)
     batching.note_questions(questions, config)
     lines = yield_request_lines(questions.rows.values(), questions.spec)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from contrapose.flows.cli.arguments import Verb, add_budget, add_changes, config_of
+from contrapose.flows.cli.arguments import Verb, add_budget, add_changes, load_chosen_config
 from contrapose.flows.cli.terminal import print_lines, say
 from contrapose.tasks.certify.agents import check_gates
 from contrapose.tasks.certify.findings import GATE
@@ -141,26 +141,26 @@ def _certify_files(arguments: argparse.Namespace) -> list[Certificate]:
 
 def _certify_judge(arguments: argparse.Namespace) -> Certificate:
     """Print the number of calls, ask a judge, and return its certificate, which is in the folder of the run."""
-    from contrapose.flows.cli.start import begin_server, import_libraries, server_starting, starting, without_heartbeats
-    from contrapose.flows.orchestration.spinner import show_step, silent
+    from contrapose.flows.cli.start import begin_server, import_libraries, name_step, start_server, stop_heartbeats
+    from contrapose.flows.orchestration.spinner import hide_progress, show_step
     from contrapose.tasks.certify.evaluated import certify_run
 
     check_gates(_read_gates(arguments.min_pass_hat), judges=arguments.judge[0])
     (arguments.model,) = arguments.judge
     arguments.changes = {} if arguments.out is None else {"output": arguments.out}
     begin_server()
-    with silent(arguments.json):
+    with hide_progress(arguments.json):
         with show_step("check"):
-            config = config_of(arguments)
+            config = load_chosen_config(arguments)
             announced = _describe_calls(config)
         say(announced)
-        with show_step(starting()), server_starting():
+        with show_step(name_step()), start_server():
             import_libraries()
             from contrapose.flows.evaluate_model import evaluate_model
-            from contrapose.flows.orchestration.form import as_parameter
+            from contrapose.flows.orchestration.form import to_parameter
 
-        with without_heartbeats():
-            published = evaluate_model(as_parameter(config))
+        with stop_heartbeats():
+            published = evaluate_model(to_parameter(config))
     certificate = certify_run(published["summary"], gate=arguments.gate)
     _show([certificate], arguments)
     if not arguments.json:

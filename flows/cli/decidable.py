@@ -30,7 +30,7 @@ from contrapose.tasks.text import wording
 from contrapose.tasks.text.wording import percent
 
 
-def forecast_table(first: str, columns: Sequence[str], *, width: int, title: str | None = None) -> Table:
+def make_forecast_table(first: str, columns: Sequence[str], *, width: int, title: str | None = None) -> Table:
     """Return an empty table: a first column of names, which wraps, and further columns of figures."""
     heading = Text(title) if title else None
     table = Table(
@@ -48,7 +48,7 @@ def dollars(cost: float | None) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decidable:
+class DecidableForecast:
     """What every test of a run can decide with its cases."""
 
     tests: Mapping[str, Deciding]
@@ -65,7 +65,7 @@ class Decidable:
         groups: Mapping[str, Groups],
         *,
         wordings: Mapping[str, WordingForecast] = MappingProxyType({}),
-    ) -> Decidable:
+    ) -> DecidableForecast:
         """Compute which rates each test can decide, from its samples, its wordings and the groups of cases."""
         judged = {preview.plan.test: preview for preview in previews if groups[preview.plan.test].samples}
         level = (1 - CONFIDENCE) / max(1, len(judged))
@@ -75,11 +75,11 @@ class Decidable:
             orders = isinstance(probe(test), TwoOrders)
             own = wordings.get(test)
             asked = None if own is None or own.half_width is None else (own.design.wordings, own.share)
-            gate = _gate(preview)[0]
+            gate = _choose_gate(preview)[0]
             figures = deciding(groups[test], gate=gate, level=level, orders=orders, wordings=asked, **size)
             if figures is not None:
                 tests[test] = figures
-        return cls(tests=tests, level=level, of_right=tuple(test for test in tests if _gate(judged[test])[1]))
+        return cls(tests=tests, level=level, of_right=tuple(test for test in tests if _choose_gate(judged[test])[1]))
 
     def as_plain(self) -> dict[str, Any]:
         """Return the figures for JSON."""
@@ -98,7 +98,7 @@ class Decidable:
     def table(self) -> Table:
         """Return a table with a line for each test."""
         columns = ("cases", "gate", "fails up to", "passes from", "models apart")
-        table = forecast_table("test", columns, width=24)
+        table = make_forecast_table("test", columns, width=24)
         for test, figures in self.tests.items():
             rates = (figures.gate, figures.reach.fails_up_to, figures.reach.passes_from, figures.difference)
             table.add_row(Text(test), f"{figures.cases:,}", *map(percent, rates))
@@ -155,7 +155,7 @@ class Decidable:
                 yield f"{test}: {problem}. {needed}."
 
 
-def _gate(preview: Preview) -> tuple[float, bool]:
+def _choose_gate(preview: Preview) -> tuple[float, bool]:
     """Return the gate of the pass rate, and whether only samples answered correctly before count for it, if known."""
     plan, chosen, samples = preview.plan, probe(preview.plan.test), preview.loaded.samples
     own: float | None = plan.settings.get("min_noticed_rate")
@@ -172,7 +172,7 @@ def _gate(preview: Preview) -> tuple[float, bool]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Early:
+class EarlyForecast:
     """Forecast, by simulation, for each test of a run that may stop early."""
 
     tests: Mapping[str, list[Expected]]
@@ -187,13 +187,13 @@ class Early:
     @classmethod
     def simulate(
         cls, previews: Sequence[Preview], courses: Mapping[str, Course], *, cost: Callable[[Count], float | None]
-    ) -> Early:
+    ) -> EarlyForecast:
         """Simulate each test separately, its samples ordered as in the run, from its cases and the cost of counts."""
         level = LEVEL / len(previews)
         judged = {preview.plan.test: preview for preview in previews if courses[preview.plan.test].looks}
         return cls(
             tests={
-                test: list(simulate_rates(courses[test], _gate(preview)[0], level=level, cost=cost, seed=1))
+                test: list(simulate_rates(courses[test], _choose_gate(preview)[0], level=level, cost=cost, seed=1))
                 for test, preview in judged.items()
             },
             runs=min((courses[test].runs for test in judged), default=0),
@@ -211,13 +211,13 @@ class Early:
         priced = any(one.cost for rates in self.tests.values() for one in rates)
         columns = ("calls", "of all", "9 in 10", *(["cost"] if priced else []), "passes", "fails", "open")
         title = "Expected with stop: early, by the true pass rate"
-        table = forecast_table("true rate", columns, width=20, title=title)
+        table = make_forecast_table("true rate", columns, width=20, title=title)
         for test, rates in self.tests.items():
             table.add_section()
             table.add_row(Text(test))
             for one in rates:
-                shares = map(_whole_points, (one.share, one.share_of_nine_in_ten))
-                ends = map(_whole_points, (one.passes, one.fails, one.open))
+                shares = map(_round_to_points, (one.share, one.share_of_nine_in_ten))
+                ends = map(_round_to_points, (one.passes, one.fails, one.open))
                 costs = [dollars(one.cost)] if priced else []
                 table.add_row(f"  {percent(one.true_rate)}", f"{one.calls:,.0f}", *shares, *costs, *ends)
         return table
@@ -237,7 +237,7 @@ class Early:
         )
 
 
-def _whole_points(share: float | None) -> str:
+def _round_to_points(share: float | None) -> str:
     """Round a simulated share to full percent; only exactly all becomes 100 %, and only exactly nothing 0 %."""
     if share is None or share == round(share, 2) or 0.005 <= share <= 0.995:
         return percent(share if share is None else round(share, 2))

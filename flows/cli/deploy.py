@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
-from contrapose.flows.cli.arguments import Verb, add_budget, add_changes, add_model, add_suite, config_of
+from contrapose.flows.cli.arguments import Verb, add_budget, add_changes, add_model, add_suite, load_chosen_config
 from contrapose.flows.cli.terminal import print_lines
 from contrapose.flows.serve.server_key import bring_key_as_configured, refuse_silent_server
 from contrapose.tasks.core.errors import ConfigError
@@ -60,20 +60,20 @@ def add_deployment(command: argparse.ArgumentParser) -> None:
     )
 
 
-def deployment_options(arguments: argparse.Namespace) -> DeploymentOptions:
+def read_deploy_options(arguments: argparse.Namespace) -> DeploymentOptions:
     """Return the changes to the deployments that the arguments name."""
     from contrapose.flows.deploy.deployment_options import DeploymentOptions, check_parameters
-    from contrapose.flows.orchestration.options import overrides
+    from contrapose.flows.orchestration.options import read_overrides
     from contrapose.tasks.config.permissions import APPS, list_named_by_user
 
-    changes = overrides(arguments)
+    changes = read_overrides(arguments)
     named = list_named_by_user(
         changes | ({"baseline": arguments.baseline} if arguments.baseline else {}), suite=arguments.suite
     )
     chosen = arguments.suite or arguments.test or changes
     arguments.suite = arguments.suite or "full"
     return DeploymentOptions(
-        config=config_of(arguments) if chosen else None,
+        config=load_chosen_config(arguments) if chosen else None,
         check=check_parameters(
             baseline=arguments.baseline,
             margin=arguments.margin,
@@ -109,7 +109,7 @@ def announce(model: str, *, revision: str = "", training_run: str = "") -> str:
     bring_key_as_configured()
     server = PREFECT_API_URL.value()
     if not server:
-        raise _no_server("no Prefect server is named", where="PREFECT_API_URL")
+        raise _make_server_error("no Prefect server is named", where="PREFECT_API_URL")
     refuse_silent_server()
     event = Event(event=RETRAINED, resource=resource(model), payload=payload)
 
@@ -123,11 +123,11 @@ def announce(model: str, *, revision: str = "", training_run: str = "") -> str:
         run_coro_as_sync(send())
     except Exception as error:
         problem = f"the Prefect server did not take the event ({type(error).__name__})"
-        raise _no_server(problem, where=remove_credentials(server)) from error
+        raise _make_server_error(problem, where=remove_credentials(server)) from error
     return str(event.id)
 
 
-def _no_server(problem: str, *, where: str) -> ConfigError:
+def _make_server_error(problem: str, *, where: str) -> ConfigError:
     expected = "a server that can be reached, whose automation starts the check"
     remedy = "Set PREFECT_API_URL to a running server; contrapose ui starts one with everything deployed."
     return ConfigError(problem, expected=expected, remedy=remedy, where=where)
@@ -201,7 +201,7 @@ def _deploy(arguments: argparse.Namespace) -> int:
         return follow_check(retrained_payload(arguments.retrained, **named), since=since) if arguments.wait else code
     from contrapose.flows.deploy.deploy import deploy
 
-    return print_lines(deploy(deployment_options(arguments)), at_once=True)
+    return print_lines(deploy(read_deploy_options(arguments)), at_once=True)
 
 
 def _add_ui_options(command: argparse.ArgumentParser) -> None:
@@ -215,7 +215,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     from contrapose.flows.serve.local_prefect import serve
 
     return print_lines(
-        serve(deployment_options(arguments), port=arguments.port, reports_port=arguments.reports_port), at_once=True
+        serve(read_deploy_options(arguments), port=arguments.port, reports_port=arguments.reports_port), at_once=True
     )
 
 

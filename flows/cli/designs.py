@@ -68,18 +68,18 @@ class WordingForecast:
         if self.half_width is None:
             yield f"{asked}: its interval will hold for these wordings alone. Set wordings to {LEAST_WORDINGS} or more."
         else:
-            yield f"{asked}. Expected interval: {_points(self.half_width)} to either side ({basis})."
+            yield f"{asked}. Expected interval: {_to_points(self.half_width)} to either side ({basis})."
         if self.cheapest is None:
             most = self.largest
             yield (
-                f"{test}: no design has an interval of {_points(self.wanted)} to either side. All {most.samples:,} "
-                f"rows in {most.wordings} wordings have {_points(most.half_width(self.variances))}; "
+                f"{test}: no design has an interval of {_to_points(self.wanted)} to either side. All {most.samples:,} "
+                f"rows in {most.wordings} wordings have {_to_points(most.half_width(self.variances))}; "
                 "more templates of your own would help."
             )
             return
         best = self.cheapest
         yield (
-            f"{test}: the fewest cases for {_points(self.wanted)} to either side are {best.cases:,}: "
+            f"{test}: the fewest cases for {_to_points(self.wanted)} to either side are {best.cases:,}: "
             f"limit {best.samples:,}, wordings {best.wordings}, wordings_each {best.per_sample}."
         )
 
@@ -92,7 +92,7 @@ def forecast_wordings(config: RunConfig, previews: Sequence[Preview], *, wanted:
         count, per_sample = count_wordings(plan)
         if count == 1 or not isinstance(settings, PromptSettings) or not preview.loaded.samples:
             continue
-        measured = measured_variances(config, plan.test)
+        measured = find_measured_variances(config, plan.test)
         run, variances = measured if measured else (None, assumed_variances())
         most = count if settings.prompt is not None else settings.built_in_count
         rows = preview.loaded.rows
@@ -107,7 +107,7 @@ def forecast_wordings(config: RunConfig, previews: Sequence[Preview], *, wanted:
     return forecasts
 
 
-def measured_variances(config: RunConfig, test: str) -> tuple[str, WordingVariances] | None:
+def find_measured_variances(config: RunConfig, test: str) -> tuple[str, WordingVariances] | None:
     """Return the latest run that measured the variances of a test of this model, and them; None if no run did."""
     with suppress(ContraposeError, OSError, ValueError):
         rows = read_history(place(config.history, config.output)).rows
@@ -123,5 +123,5 @@ def measured_variances(config: RunConfig, test: str) -> tuple[str, WordingVarian
     return None
 
 
-def _points(share: float) -> str:
+def _to_points(share: float) -> str:
     return f"{100 * share:.1f} points"

@@ -14,12 +14,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from contrapose.flows.cli.arguments import Verb, add_config, config_of
-from contrapose.flows.cli.decidable import Decidable, Early, dollars, forecast_table
+from contrapose.flows.cli.arguments import Verb, add_config, load_chosen_config
+from contrapose.flows.cli.decidable import DecidableForecast, EarlyForecast, dollars, make_forecast_table
 from contrapose.flows.cli.designs import WordingForecast, forecast_wordings
-from contrapose.flows.cli.preview import Preview, left_out, previews
+from contrapose.flows.cli.preview import Preview, list_left_out, load_previews
 from contrapose.flows.cli.terminal import print_lines
-from contrapose.flows.reader import idle_reader
+from contrapose.flows.reader import warn_of_idle_reader
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Form, Question
@@ -67,14 +67,14 @@ class RunEstimate:
     """What the configuration allows."""
     unreachable: str | None
     """Why answered questions could not be looked up; None when they were."""
-    power: Decidable | None
+    power: DecidableForecast | None
     """What the cases could decide; None where bare pass rates are compared."""
     wordings: dict[str, WordingForecast]
     """What is expected of the tests that ask in several wordings."""
-    early: Early | None
+    early: EarlyForecast | None
     """What is expected of a run that may stop early; None of one that may not."""
 
-    def stops(self) -> list[str]:
+    def list_exceeded_limits(self) -> list[str]:
         """List the limits that the run would exceed before its end."""
         tokens = (self.forecast.prompt_tokens.value or 0) + (self.forecast.completion_tokens.value or 0)
         needed = {"max_calls": self.total.calls, "max_tokens": tokens, "max_cost": self.forecast.cost.value or 0}
@@ -94,7 +94,7 @@ def estimate(config: RunConfig, *, half_width: float = HALF_WIDTH) -> RunEstimat
     """
     budget, early = open_budget(config), config.stop == "early"
     spec, size = config.model_spec(), config.runner_args.portion
-    tests = [preview.in_fair_order() if early else preview for preview in previews(config)]
+    tests = [preview.order_fairly() if early else preview for preview in load_previews(config)]
     known = _read_store(config)
     longest = round(config.gen_kwargs.max_new_tokens * CHARACTERS_PER_TOKEN)
     counter = Counter(look_up=known.look_up, form=known.form, longest_reply=longest)
@@ -102,7 +102,7 @@ def estimate(config: RunConfig, *, half_width: float = HALF_WIDTH) -> RunEstimat
     for preview in tests:
         test, settings = preview.plan.test, preview.plan.probe_settings
         own = groups[test] = Groups()
-        parts = between_looks(preview, size or LEAST) if early else portions(preview)
+        parts = yield_look_portions(preview, size or LEAST) if early else yield_portions(preview)
         may_ask = settings.asks_back(known.likelihoods or preview.likelihoods)
         counts = counter.add(
             test,
@@ -126,16 +126,16 @@ def estimate(config: RunConfig, *, half_width: float = HALF_WIDTH) -> RunEstimat
         forecast=predict(counter.total),
         asked_back=(back, forecast(back.total, reader or spec, past=Experience(), price=price)),
         instead=(instead, forecast(instead.total, spec, past=Experience(), price=budget.price)),
-        warnings=idle_reader(config, asked=asks_back),
+        warnings=warn_of_idle_reader(config, asked=asks_back),
         limits=budget.limits,
         unreachable=known.unreachable,
-        power=Decidable.compute(tests, groups, wordings=worded) if by_interval else None,
+        power=DecidableForecast.compute(tests, groups, wordings=worded) if by_interval else None,
         wordings=worded,
-        early=Early.simulate(tests, courses, cost=lambda count: predict(count).cost.value) if early else None,
+        early=EarlyForecast.simulate(tests, courses, cost=lambda count: predict(count).cost.value) if early else None,
     )
 
 
-class Known(NamedTuple):
+class KnownAnswers(NamedTuple):
     """What the response store holds about a model: answers, and rates measured on earlier calls; by default nothing."""
 
     look_up: LookUp = lambda questions: {}
@@ -150,14 +150,14 @@ class Known(NamedTuple):
     """Why the model could not be found."""
 
 
-def _read_store(config: RunConfig) -> Known:
+def _read_store(config: RunConfig) -> KnownAnswers:
     spec = config.model_spec()
     try:
         provider = find("providers", spec.known_provider)()
         keys = Keys(spec, provider.identity(spec)).apply_changes(find_known_changes(provider, spec))
         form = find_known_form(list_forms(provider, spec), keys)
     except ModelError as error:
-        return Known(unreachable=str(error))
+        return KnownAnswers(unreachable=str(error))
     from contrapose.tasks.store import Store
 
     table = Store().answers
@@ -168,15 +168,15 @@ def _read_store(config: RunConfig) -> Known:
         return {named[key]: answer for key, answer in answers.items() if answer.outcome not in config.ask_again}
 
     cases = partial(convert_if_no_likelihoods, provider=provider, spec=keys.spec)
-    return Known(look_up, form, cases, provider.likelihoods(keys.spec))
+    return KnownAnswers(look_up, form, cases, provider.likelihoods(keys.spec))
 
 
-def portions(preview: Preview) -> Iterator[list[Case]]:
+def yield_portions(preview: Preview) -> Iterator[list[Case]]:
     """Yield the cases of a test in portions of some hundreds."""
     return _gather(preview.cases(), lambda portion: len(portion) >= PORTION)
 
 
-def between_looks(preview: Preview, size: int) -> Iterator[list[Case]]:
+def yield_look_portions(preview: Preview, size: int) -> Iterator[list[Case]]:
     """Yield the cases of a test in portions of complete clusters with at least so many judged cases."""
     clusters = groupby(preview.cases(), key=lambda own: cluster_of(own[0]))
     groups = (list(chain.from_iterable(samples)) for _, samples in clusters)
@@ -193,7 +193,7 @@ def _gather(groups: Iterable[list[Case]], is_full: Callable[[list[Case]], bool])
     yield portion
 
 
-def as_json(run: RunEstimate) -> str:
+def format_json(run: RunEstimate) -> str:
     """Format the figures as JSON."""
 
     def further(calls: AtMost, needed: Forecast, model: str) -> dict[str, Any]:
@@ -209,10 +209,10 @@ def as_json(run: RunEstimate) -> str:
         "read_instead_at_most": further(*run.instead, model),
         **asdict(run.forecast),
         "limits": asdict(run.limits),
-        "stops_at": run.stops(),
+        "stops_at": run.list_exceeded_limits(),
         "unreachable": run.unreachable,
-        "rows": {preview.plan.test: preview.rows_taken() for preview in run.previews},
-        "left_out": list(left_out(run.previews, show_toxic=run.config.show_toxic)),
+        "rows": {preview.plan.test: preview.describe_rows() for preview in run.previews},
+        "left_out": list(list_left_out(run.previews, show_toxic=run.config.show_toxic)),
         "power": run.power and run.power.as_plain(),
         "wordings": {test: own.as_plain() for test, own in run.wordings.items()},
         "stop_early": run.early and run.early.as_plain(),
@@ -224,9 +224,9 @@ def _count_calls(count: Count) -> dict[str, int]:
     return {"prompts": count.questions, "answered": count.answered, "calls": count.calls}
 
 
-def as_text(run: RunEstimate, *, console: Console) -> Iterator[str]:
+def format_estimate(run: RunEstimate, *, console: Console) -> Iterator[str]:
     """Format calls and cost of each test, the total, and what the verdicts can decide, for a terminal of 80 columns."""
-    counts = forecast_table("test", ("prompts", "answered", "calls"), width=32)
+    counts = make_forecast_table("test", ("prompts", "answered", "calls"), width=32)
     for test, count in run.tests.items():
         counts.add_row(Text(test), *(f"{number:,}" for number in _count_calls(count).values()))
     if len(run.tests) > 1:
@@ -258,11 +258,11 @@ def as_text(run: RunEstimate, *, console: Console) -> Iterator[str]:
 
 
 def _notes(run: RunEstimate) -> Iterator[str]:
-    yield f"Rows: {'; '.join(f'{preview.plan.test} {preview.rows_taken()}' for preview in run.previews)}."
+    yield f"Rows: {'; '.join(f'{preview.plan.test} {preview.describe_rows()}' for preview in run.previews)}."
     for preview in run.previews:
-        if words := preview.skip_reasons():
+        if words := preview.describe_skips():
             yield f"{preview.plan.test} skips rows: {one_line(words)}."
-    if lines := list(left_out(run.previews, show_toxic=run.config.show_toxic)):
+    if lines := list(list_left_out(run.previews, show_toxic=run.config.show_toxic)):
         yield "\n".join(lines)
     if run.unreachable:
         yield f"Every prompt counts as unanswered: {one_line(run.unreachable)}"
@@ -287,7 +287,7 @@ def _notes(run: RunEstimate) -> Iterator[str]:
             f"letters have less than {percent(LEAST_LABEL_MASS)} of the probability."
         )
     yield from run.warnings
-    for name in run.stops():
+    for name in run.list_exceeded_limits():
         undecided = ", unless its tests are decided before" if run.early else ""
         yield f"The run will stop early{undecided}: {name} is {getattr(run.limits, name):,}."
     for test, worded in run.wordings.items():
@@ -304,7 +304,7 @@ def _add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--refresh", action="store_true", help="count answered prompts too")
     text = "with several wordings: name the cheapest design whose interval has so many points to either side"
     command.add_argument(
-        "--half-width", type=_points, default=HALF_WIDTH, metavar="POINTS", help=text + " (default: 5)"
+        "--half-width", type=_parse_points, default=HALF_WIDTH, metavar="POINTS", help=text + " (default: 5)"
     )
     command.add_argument("--json", action="store_true", help="print the figures as JSON")
     command.add_argument("--out", help=argparse.SUPPRESS)
@@ -312,7 +312,7 @@ def _add_options(command: argparse.ArgumentParser) -> None:
         command.add_argument(name, action="store_true", help=argparse.SUPPRESS)
 
 
-def _points(text: str) -> float:
+def _parse_points(text: str) -> float:
     """Return a number of points from 0 to 50 as a share, or raise an error."""
     points = float(text)
     if not 0 < points <= 50:
@@ -321,8 +321,8 @@ def _points(text: str) -> float:
 
 
 def _estimate(arguments: argparse.Namespace) -> int:
-    run = estimate(config_of(arguments), half_width=arguments.half_width)
-    return print_lines([as_json(run)] if arguments.json else as_text(run, console=Console(highlight=False)))
+    run = estimate(load_chosen_config(arguments), half_width=arguments.half_width)
+    return print_lines([format_json(run)] if arguments.json else format_estimate(run, console=Console(highlight=False)))
 
 
 VERB = Verb(options=_add_options, act=_estimate, example="estimate --suite suite.yaml --model openai/gpt-4.1-mini")

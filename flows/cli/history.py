@@ -42,7 +42,7 @@ PLAIN = "_.-~=+*#"
 """The same heights where a terminal cannot write blocks."""
 
 
-def past_runs(
+def read_past_runs(
     chosen: str | None,
     output: str,
     *,
@@ -75,7 +75,7 @@ def past_runs(
     return selected, records.warning
 
 
-def as_data(chosen: Sequence[PastRun], *, changes: bool, style: str, show_toxic: bool = False) -> str:
+def format_data(chosen: Sequence[PastRun], *, changes: bool, style: str, show_toxic: bool = False) -> str:
     """Format runs as JSON or CSV: a flat row for each test of each run, or for each change.
 
     Args:
@@ -116,7 +116,7 @@ def _change_cells(comparisons: Sequence[SincePrevious]) -> Iterator[tuple[Any, .
             yield (run["suite"], run["model"], run["run_id"], *then, *what)
 
 
-def as_text(chosen: Sequence[PastRun], *, changes: bool, console: Console, show_toxic: bool = False) -> Iterator[str]:
+def show_runs(chosen: Sequence[PastRun], *, changes: bool, console: Console, show_toxic: bool = False) -> Iterator[str]:
     """Format runs, the oldest first, in 80 columns: rates over time, or what changed since the last pass."""
     show, signs = make_shower(show_toxic=show_toxic), BLOCKS if _can_write(BLOCKS, console) else PLAIN
     with console.capture() as captured:
@@ -224,16 +224,16 @@ def _add_options(command: argparse.ArgumentParser) -> None:
 
 def _history(arguments: argparse.Namespace) -> int:
     last = None if arguments.changes else arguments.last
-    chosen, warning = past_runs(
+    chosen, warning = read_past_runs(
         arguments.history, arguments.out, suite=arguments.suite, model=arguments.model, tests=arguments.test, last=last
     )
     if warning:
         say(warning)
     if arguments.format != "table":
         shown = {"style": arguments.format, "show_toxic": arguments.show_toxic}
-        return print_lines([as_data(chosen, changes=arguments.changes, **shown)])
+        return print_lines([format_data(chosen, changes=arguments.changes, **shown)])
     console = Console(highlight=False)
-    return print_lines(as_text(chosen, changes=arguments.changes, console=console, show_toxic=arguments.show_toxic))
+    return print_lines(show_runs(chosen, changes=arguments.changes, console=console, show_toxic=arguments.show_toxic))
 
 
 VERB = Verb(options=_add_options, act=_history, example="history")

@@ -16,7 +16,7 @@ import yaml
 from contrapose.flows.cli import COMMONEST
 from contrapose.flows.cli.arguments import Verb
 from contrapose.flows.cli.terminal import print_lines, say
-from contrapose.flows.cli.validate import refused_tests
+from contrapose.flows.cli.validate import find_refused_tests
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.config.langtest_import import import_langtest
 from contrapose.tasks.config.model_spec import find_provider_name
@@ -84,7 +84,7 @@ class DataTable(NamedTuple):
         return not answers.isdisjoint(pair.fields["first"].columns)
 
 
-def fitting_goals(table: DataTable) -> list[str]:
+def choose_goals(table: DataTable) -> list[str]:
     """Choose the goals for such rows if the user names none; raise DataError if no column can be the question."""
     fitting = ([goal for goal in group if table.is_fit(goal)] for group in UNASKED)
     chosen = next(filter(None, fitting), None)
@@ -96,13 +96,13 @@ def fitting_goals(table: DataTable) -> list[str]:
     return list(FALLBACK) if asks_nothing else chosen or ["meaning"]
 
 
-def suite_text(model: str, table: DataTable | None, goals: Sequence[str]) -> str:
+def render_suite(model: str, table: DataTable | None, goals: Sequence[str]) -> str:
     """Write a commented suite for a model's id, data (None: the bundled samples) and names in `GOALS`."""
     tests = [test for goal in goals for test in GOALS[goal][1]]
     lines = [
         f"# yaml-language-server: $schema={SCHEMA}",
         "# Which tests run, on which data, with which gates. `contrapose list --schema` prints every key.",
-        f"model: {_scalar(model)}",
+        f"model: {_format_scalar(model)}",
     ]
     if model.startswith("openai/"):
         lines += [
@@ -130,7 +130,7 @@ def _data_lines(table: DataTable | None, tests: Sequence[str]) -> Iterator[str]:
         yield "# data: {source: questions.csv, columns: {text: question}}"
         return
     yield "data:"
-    yield f"  source: {_scalar(table.source)}"
+    yield f"  source: {_format_scalar(table.source)}"
     descriptions = [table.describe(kind) for kind in dict.fromkeys(probe(test).sample_type for test in tests)]
     for description in descriptions:
         yield f"  # columns: {columns_read(description.summary())}"
@@ -139,15 +139,15 @@ def _data_lines(table: DataTable | None, tests: Sequence[str]) -> Iterator[str]:
     yield "  # Found by names and values; correct them if needed. An empty name skips a field."
     yield "  columns:"
     for name, source in descriptions[0].fields.items():
-        yield f"    {name}: {_scalar(','.join(source.columns))}  # {source.reason}"
+        yield f"    {name}: {_format_scalar(','.join(source.columns))}  # {source.reason}"
 
 
-def _scalar(value: str) -> str:
+def _format_scalar(value: str) -> str:
     """Write a text as a YAML value in one line."""
     return yaml.safe_dump(value, width=10**6, allow_unicode=True, default_flow_style=True).split("\n")[0]
 
 
-def schema() -> str:
+def make_suite_schema() -> str:
     """Write the JSON Schema of a suite, made from the models that read it."""
     content = {"$schema": "https://json-schema.org/draft/2020-12/schema", **RunConfig.model_json_schema()}
     return json.dumps(content, indent=2)
@@ -189,9 +189,9 @@ def _init(arguments: argparse.Namespace) -> int:
         settings = DataSettings(source=source)
         rows = islice(find("sources", detect_format(settings))(settings), HEAD)
         table = DataTable(source, [row for row in rows if row.problem is None])
-    goals = arguments.goal or _ask_goals(fitting_goals(table) if table else ["meaning"])
-    text = suite_text(model, table, _usable_goals(model, table, goals, chosen=bool(arguments.goal)))
-    contents = [text, schema() + "\n"]
+    goals = arguments.goal or _ask_goals(choose_goals(table) if table else ["meaning"])
+    text = render_suite(model, table, _drop_refused_goals(model, table, goals, chosen=bool(arguments.goal)))
+    contents = [text, make_suite_schema() + "\n"]
     if arguments.ci:
         from importlib.resources import files as resources
 
@@ -210,16 +210,16 @@ def _init(arguments: argparse.Namespace) -> int:
     return print_lines([*(f"wrote {path}" for path in files), f"Next: {allowing}contrapose preview --suite {out}"])
 
 
-def _usable_goals(model: str, table: DataTable | None, goals: Sequence[str], *, chosen: bool) -> Sequence[str]:
+def _drop_refused_goals(model: str, table: DataTable | None, goals: Sequence[str], *, chosen: bool) -> Sequence[str]:
     """Choose the goals whose tests a run accepts, else FALLBACK; raise the error if the user chose a refused goal."""
     if table is None:
         return goals
-    refused = refused_tests(validate(yaml.safe_load(suite_text(model, table, goals)), where=table.source))
+    refused = find_refused_tests(validate(yaml.safe_load(render_suite(model, table, goals)), where=table.source))
     usable = [goal for goal in goals if not refused.keys() >= set(GOALS[goal][1])]
     if refused and (chosen or not usable):
         if chosen or list(goals) == list(FALLBACK):
             raise join_errors(list(refused.values()))
-        return _usable_goals(model, table, FALLBACK, chosen=False)
+        return _drop_refused_goals(model, table, FALLBACK, chosen=False)
     return usable
 
 

@@ -36,7 +36,7 @@ class Interrupted(KeyboardInterrupt):
 
 def end_at_once() -> None:
     """Let a termination signal end the process immediately from now on; only for a command's own process."""
-    for number in _free_signals():
+    for number in _find_free_signals():
         signal.signal(number, _end)
 
 
@@ -51,7 +51,7 @@ def interruptible(numbers: Collection[int] = NUMBERS) -> Iterator[None]:
         Interrupted: one came; those that follow are ignored until the context has been left.
     """
     # What is ignored stays ignored, as under nohup; what somebody else handles is theirs.
-    before = {number: signal.getsignal(number) for number in _free_signals() if number in numbers}
+    before = {number: signal.getsignal(number) for number in _find_free_signals() if number in numbers}
     handler = _Interrupt()
     for number in before:
         signal.signal(number, handler)
@@ -117,7 +117,7 @@ def _end(number: int, _: FrameType | None) -> NoReturn:
     os._exit(128 + number)
 
 
-def _free_signals() -> list[int]:
+def _find_free_signals() -> list[int]:
     """Return the signals that only Python and this module handle; only the main thread may set handlers."""
     if threading.current_thread() is not threading.main_thread():
         return []

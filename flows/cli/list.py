@@ -50,9 +50,9 @@ def _add_options(command: argparse.ArgumentParser) -> None:
 
 def _list(arguments: argparse.Namespace) -> int:
     if arguments.schema:
-        from contrapose.flows.cli.init import schema
+        from contrapose.flows.cli.init import make_suite_schema
 
-        return print_lines([schema()])
+        return print_lines([make_suite_schema()])
     return print_lines(list_things(arguments.what))
 
 

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from contrapose.flows.cli import COMMONEST
-from contrapose.flows.cli.arguments import Verb, add_changes, add_model, add_suite, add_toxic, config_of
+from contrapose.flows.cli.arguments import Verb, add_changes, add_model, add_suite, add_toxic, load_chosen_config
 from contrapose.flows.cli.terminal import print_lines, say
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.plan import Plan, plans
@@ -60,16 +60,16 @@ class Preview:
             return False
         return self.model.apply_chat_template is not False or not provider(self.model.known_provider).local
 
-    def rows_taken(self) -> str:
+    def describe_rows(self) -> str:
         """Describe how many rows of its source the test takes."""
         loaded = self.loaded
         return format_rows(len(loaded.samples), loaded.rows, limited_by=self.plan.limited_by, left_out=loaded.left_out)
 
-    def skip_reasons(self) -> str:
+    def describe_skips(self) -> str:
         """Count the reasons for skipped samples; complete after all cases are made."""
         return describe_skips(self.plan.test, self.skips, len(self.loaded.samples))
 
-    def in_fair_order(self) -> Preview:
+    def order_fairly(self) -> Preview:
         """Return the same test with its samples in the order in which an early-stopping run asks them."""
         samples = self.loaded.samples
         places = shuffle_fairly(
@@ -101,7 +101,7 @@ class Preview:
                 yield cases
 
 
-def previews(config: RunConfig) -> list[Preview]:
+def load_previews(config: RunConfig) -> list[Preview]:
     """Load the samples of the selected tests, so that errors in the data are reported first.
 
     Raises:
@@ -117,16 +117,16 @@ def previews(config: RunConfig) -> list[Preview]:
     return tests
 
 
-def previews_to_show(config: RunConfig) -> list[Preview]:
+def load_previews_to_show(config: RunConfig) -> list[Preview]:
     """Load the samples of the selected tests, without repeats, and with only the controls that the run asks for."""
     if config.tests.defaults.control is None:
         defaults = config.tests.defaults.model_copy(update={"control": False})
         config = config.model_copy(update={"tests": config.tests.model_copy(update={"defaults": defaults})})
     # Repeats ask the same prompts again.
-    return [replace(test, plan=test.plan.model_copy(update={"repeats": 1})) for test in previews(config)]
+    return [replace(test, plan=test.plan.model_copy(update={"repeats": 1})) for test in load_previews(config)]
 
 
-def left_out(tests: Sequence[Preview], *, show_toxic: bool) -> Iterator[str]:
+def list_left_out(tests: Sequence[Preview], *, show_toxic: bool) -> Iterator[str]:
     """List for people, line by line, which rows of each source were left out."""
     show = make_shower(show_toxic=show_toxic)
     for preview in tests:
@@ -136,7 +136,7 @@ def left_out(tests: Sequence[Preview], *, show_toxic: bool) -> Iterator[str]:
             yield from (show(line) for line in (summary.title, *summary.lines()))
 
 
-def as_record(cases: Sequence[Case], preview: Preview | None = None) -> dict[str, Any]:
+def make_record(cases: Sequence[Case], preview: Preview | None = None) -> dict[str, Any]:
     """Describe a sample by its first case; put several cases under `cases`; with a preview add the prompts as sent."""
     records = []
     for case in cases:
@@ -172,7 +172,7 @@ def as_record(cases: Sequence[Case], preview: Preview | None = None) -> dict[str
     return records[0] if len(cases) == 1 else {**records[0], "cases": records}
 
 
-def as_text(
+def format_previews(
     tests: Sequence[Preview], *, console: Console, most: int, skipped: bool, show_toxic: bool, sent: bool = False
 ) -> Iterator[str]:
     """Format a section for each test: counts, and at most so many samples.
@@ -194,13 +194,13 @@ def as_text(
         for cases in preview.cases():
             tally.add(cases)
         positions = tally.skipped if skipped and not sent else tally.changed
-        chosen = positions[:1] if sent else spread(positions, most)
+        chosen = positions[:1] if sent else choose_evenly(positions, most)
         read = preview.loaded.columns if is_user_file(source) else None
         columns = columns_read(read) if read else ""
         with console.capture() as captured:
             if number:
                 console.print()
-            for line in format_intro(test, source, tally, judged=preview.rows_taken(), columns=columns):
+            for line in format_intro(test, source, tally, judged=preview.describe_rows(), columns=columns):
                 print_indented(line, console, by=0)
             if chosen and not sent:
                 what = "skipped" if skipped else "changed"
@@ -221,7 +221,7 @@ def as_text(
         yield captured.get().encode(console.encoding, "backslashreplace").decode(console.encoding).removesuffix("\n")
 
 
-def spread(positions: Sequence[int], most: int) -> list[int]:
+def choose_evenly(positions: Sequence[int], most: int) -> list[int]:
     """Choose at most so many of the positions, at even distances, because data are often sorted by kind."""
     count = min(most, len(positions))
     return [positions[index * len(positions) // count] for index in range(count)]
@@ -250,20 +250,20 @@ def _add_options(command: argparse.ArgumentParser) -> None:
 
 
 def _preview(arguments: argparse.Namespace) -> int:
-    config = config_of(arguments)
-    tests = previews_to_show(config)
+    config = load_chosen_config(arguments)
+    tests = load_previews_to_show(config)
     for warning in dict.fromkeys(warning for preview in tests for warning in preview.loaded.warnings):
         say(warning)
-    for line in left_out(tests, show_toxic=config.show_toxic):
+    for line in list_left_out(tests, show_toxic=config.show_toxic):
         say(line)
     if arguments.json:
         # Test by test, in the order of the data; escaped to ASCII.
         records = (
-            as_record(cases, preview if arguments.prompt else None) for preview in tests for cases in preview.cases()
+            make_record(cases, preview if arguments.prompt else None) for preview in tests for cases in preview.cases()
         )
         return print_lines(json.dumps(mask_values(record, show_toxic=config.show_toxic)) for record in records)
     shown = {"most": arguments.show, "skipped": arguments.skipped, "sent": arguments.prompt}
-    return print_lines(as_text(tests, console=Console(highlight=False), show_toxic=config.show_toxic, **shown))
+    return print_lines(format_previews(tests, console=Console(highlight=False), show_toxic=config.show_toxic, **shown))
 
 
 VERB = Verb(options=_add_options, act=_preview, example=COMMONEST["preview"])

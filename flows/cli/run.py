@@ -19,11 +19,11 @@ from contrapose.flows.cli.arguments import (
     add_logs,
     add_outcome,
     add_toxic,
-    config_of,
-    relative_folder,
+    load_chosen_config,
+    shorten_folder,
 )
 from contrapose.flows.cli.interruption import interruptible
-from contrapose.flows.cli.start import begin_server, serve_blocks
+from contrapose.flows.cli.start import begin_server, ensure_block_server
 from contrapose.flows.cli.terminal import print_lines, say
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.core.reply_outcomes import AskedAgain
@@ -71,7 +71,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _run_once(arguments: argparse.Namespace) -> int:
-    from contrapose.flows.orchestration.spinner import show_step, silent
+    from contrapose.flows.orchestration.spinner import hide_progress, show_step
 
     arguments.changes = {} if arguments.requests is None else {"model_args.requests": arguments.requests}
     for option, name in (("column", "columns"), ("where", "where")):
@@ -89,14 +89,14 @@ def _run_once(arguments: argparse.Namespace) -> int:
                 remedy="Remove --model.",
                 where="--model",
             )
-        from contrapose.flows.orchestration.options import overrides, resolve_suite, select_tests
+        from contrapose.flows.orchestration.options import read_overrides, resolve_suite, select_tests
 
         arguments.model = f"recorded/{arguments.recorded}"
-        config, _ = resolve_suite(arguments.suite, overrides(arguments))
-        arguments.test = recorded_tests(select_tests(config, arguments.test))
+        config, _ = resolve_suite(arguments.suite, read_overrides(arguments))
+        arguments.test = select_recorded_tests(select_tests(config, arguments.test))
     begin_server()
-    with silent(arguments.quiet), show_step("check"):
-        config = config_of(arguments)
+    with hide_progress(arguments.quiet), show_step("check"):
+        config = load_chosen_config(arguments)
     return evaluate(config, arguments)
 
 
@@ -125,18 +125,18 @@ def _resume(arguments: argparse.Namespace) -> int:
         )
     os.chdir(row.folder)
     # It imports Prefect, for which nobody waits who only lists unfinished runs.
-    from contrapose.flows.run_lifecycle import config_of
+    from contrapose.flows.run_lifecycle import read_begun_config
     from contrapose.tasks.config.permissions import allow, list_named_by_user
     from contrapose.tasks.config.run_config import RunConfig
     from contrapose.tasks.store.engine import get_store_file, store_url
 
     limits = {name: getattr(arguments, name) for name in ("max_calls", "max_tokens", "max_cost")}
     changes = {name: value for name, value in limits.items() if value is not None}
-    config = RunConfig.model_validate({**config_of(row).model_dump(mode="json"), **changes})
+    config = RunConfig.model_validate({**read_begun_config(row).model_dump(mode="json"), **changes})
     if get_store_file(store_url()):
         # In a store of this user's own: what the run names was allowed when it began.
         allow(list_named_by_user(config.model_dump(mode="json")))
-    serve_blocks(config.key_block)
+    ensure_block_server(config.key_block)
     return evaluate(config, arguments, resumed=row.id)
 
 
@@ -157,10 +157,10 @@ def list_unfinished() -> Iterator[str]:
     yield "resume one with: contrapose resume RUN" if rows else "no unfinished runs"
 
 
-def recorded_tests(config: RunConfig) -> list[str]:
+def select_recorded_tests(config: RunConfig) -> list[str]:
     """Choose the tests with recorded replies for some cases; print why others are left out; raise if none remains."""
-    from contrapose.flows.cli.preview import previews
-    from contrapose.flows.cli.validate import nothing_to_ask
+    from contrapose.flows.cli.preview import load_previews
+    from contrapose.flows.cli.validate import make_nothing_to_ask_error
     from contrapose.flows.orchestration.options import select_tests
     from contrapose.tasks.config.plan import plans
     from contrapose.tasks.core.records import Case
@@ -170,7 +170,7 @@ def recorded_tests(config: RunConfig) -> list[str]:
     asked, refused = list[Case](), list[ContraposeError]()
     for plan in plans(config):
         try:
-            [preview] = previews(select_tests(config, [plan.test]))
+            [preview] = load_previews(select_tests(config, [plan.test]))
         except ContraposeError as error:
             refused.append(error)
             left_out[plan.test] = str(error).partition(";")[0]
@@ -182,8 +182,8 @@ def recorded_tests(config: RunConfig) -> list[str]:
         elif cases:
             left_out[plan.test] = "no case has replies to both of its prompts"
         else:
-            refused.append(nothing_to_ask(plan, preview.skips))
-            left_out[plan.test] = f"it skips rows: {preview.skip_reasons()}"
+            refused.append(make_nothing_to_ask_error(plan, preview.skips))
+            left_out[plan.test] = f"it skips rows: {preview.describe_skips()}"
     if not chosen:
         raise make_nothing_recorded_error((case.id for case in asked), spec) if asked else refused[0]
     RecordedReplies().remarks(spec, chosen)
@@ -194,35 +194,35 @@ def recorded_tests(config: RunConfig) -> list[str]:
 
 def evaluate(config: RunConfig, arguments: argparse.Namespace, *, resumed: str | None = None) -> int:
     """Run the flow, or continue an unfinished run, print its outcome, and return the exit code of its verdict."""
-    from contrapose.flows.cli.start import import_libraries, server_starting, starting, without_heartbeats
-    from contrapose.flows.orchestration.spinner import show_step, silent
+    from contrapose.flows.cli.start import import_libraries, name_step, start_server, stop_heartbeats
+    from contrapose.flows.orchestration.spinner import hide_progress, show_step
 
     baseline = ""
-    with silent(arguments.quiet):
+    with hide_progress(arguments.quiet):
         with show_step("check"):
-            from contrapose.flows.cli.validate import check
+            from contrapose.flows.cli.validate import validate_run
 
-            check(config)
+            validate_run(config)
             if against := getattr(arguments, "against", None):
                 from contrapose.tasks.compare.runs import baseline_folder
 
                 baseline = baseline_folder(against, config)
-        with show_step(starting()), server_starting():
+        with show_step(name_step()), start_server():
             import_libraries()
             from contrapose.flows.evaluate_model import evaluate_model
-            from contrapose.flows.orchestration.form import as_parameter
+            from contrapose.flows.orchestration.form import to_parameter
 
         # Before that nothing has to be finished: a signal ends the process where it is.
-        with interruptible(), without_heartbeats():
+        with interruptible(), stop_heartbeats():
             name = getattr(arguments, "flow_run_name", None)
             flow = evaluate_model.with_options(flow_run_name=lambda: name) if name else evaluate_model
-            published = flow(as_parameter(config), resumed=resumed)
+            published = flow(to_parameter(config), resumed=resumed)
     from contrapose.tasks.core.outcome import EXIT_CODES
 
     _print_outcome(published, arguments, show_toxic=config.show_toxic)
     verdict = published["summary"]["verdict"]
     if verdict == "incomplete" and (arguments.json or arguments.quiet):
-        say(f"next: {_next_step(published)}")
+        say(f"next: {_suggest_next_step(published)}")
     code = EXIT_CODES[verdict]
     if baseline and verdict != "incomplete":
         from contrapose.flows.cli.compare import compare_with_baseline
@@ -248,7 +248,7 @@ def _print_outcome(published: Published, arguments: argparse.Namespace, *, show_
         for line in describe_unread(summary):
             say(line, show_toxic=show_toxic)
     else:
-        console, shown, seconds = Console(), relative_folder(folder), time.monotonic() - arguments.began
+        console, shown, seconds = Console(), shorten_folder(folder), time.monotonic() - arguments.began
         print_summary(
             summary,
             console=console,
@@ -257,7 +257,7 @@ def _print_outcome(published: Published, arguments: argparse.Namespace, *, show_
             show_toxic=show_toxic,
             explain=arguments.explain,
         )
-        console.print(f"Next: {_next_step(published)}", markup=False, highlight=False, soft_wrap=True)
+        console.print(f"Next: {_suggest_next_step(published)}", markup=False, highlight=False, soft_wrap=True)
     if arguments.open:
         # A report that lies elsewhere is opened from there.
         page = Path(folder) / "report.html"
@@ -265,7 +265,7 @@ def _print_outcome(published: Published, arguments: argparse.Namespace, *, show_
             say("could not open a browser; the report is named above")
 
 
-def _next_step(published: Published) -> str:
+def _suggest_next_step(published: Published) -> str:
     """Return the command that the outcome suggests as the next step."""
     from contrapose.tasks.load.bundled import list_bundled_sets
 
@@ -276,7 +276,7 @@ def _next_step(published: Published) -> str:
         return f"contrapose resume {published['run']}"
     if all(outcome["data"]["source"] in list_bundled_sets() for outcome in summary["tests"]):
         return "contrapose init writes a suite for your own model and data"
-    runs = relative_folder(str(Path(published["folder"]).parent))
+    runs = shorten_folder(str(Path(published["folder"]).parent))
     return f"contrapose view {runs} --open shows all runs"
 
 

@@ -6,7 +6,7 @@ import argparse
 import json
 from dataclasses import asdict
 
-from contrapose.flows.cli.arguments import Verb, add_budget, add_logs, add_toxic, relative_folder
+from contrapose.flows.cli.arguments import Verb, add_budget, add_logs, add_toxic, shorten_folder
 from contrapose.flows.cli.terminal import print_lines
 from contrapose.tasks.shrink.shortest import MOST_CALLS, REPEATS
 from contrapose.tasks.text.cleaning import one_line
@@ -31,20 +31,20 @@ def _add_options(command: argparse.ArgumentParser) -> None:
 
 
 def _shrink(arguments: argparse.Namespace) -> int:
-    from contrapose.flows.cli.start import serve_blocks
+    from contrapose.flows.cli.start import ensure_block_server
     from contrapose.flows.orchestration.spinner import show_step
     from contrapose.flows.shrinking import open_case, shrink_case
     from contrapose.tasks.infer.budget import Limits
 
     failed = open_case(arguments.run, arguments.case, runs=arguments.runs)
-    serve_blocks(failed.config.key_block)
+    ensure_block_server(failed.config.key_block)
     limits = Limits(max_calls=arguments.max_calls, max_tokens=arguments.max_tokens, max_cost=arguments.max_cost)
     with show_step("shrink"):
         prompt = shrink_case(failed, limits=limits, repeats=arguments.repeats)
     show_toxic = arguments.show_toxic or failed.config.show_toxic
     if arguments.json:
         return print_lines([json.dumps(mask_values(asdict(prompt), show_toxic=show_toxic), indent=2)])
-    show, page = make_shower(show_toxic=show_toxic, longest=LONGEST), relative_folder(f"{failed.folder}/report.html")
+    show, page = make_shower(show_toxic=show_toxic, longest=LONGEST), shorten_folder(f"{failed.folder}/report.html")
     texts = {"prompt": prompt.text, "reply": prompt.before, "changed": prompt.changed, "its reply": prompt.after}
     lines = (f"  {label:<11}{one_line(show(text))}" for label, text in texts.items())
     head, end = f"{prompt.case_id}: {prompt.outcome()}", f"{prompt.spending()}. Report: {page}"

@@ -12,9 +12,9 @@ from tempfile import TemporaryFile
 
 from contrapose.flows.orchestration.error_display import shorten_logged_errors
 from contrapose.flows.orchestration.library_settings import SETTINGS
-from contrapose.flows.serve.prefect_database import DATABASE, own_file, used_file
+from contrapose.flows.serve.prefect_database import DATABASE, find_own_file, find_used_file
 from contrapose.flows.serve.server_key import ADDRESS, bring_key_as_configured, refuse_silent_server, use_in_process
-from contrapose.flows.serve.temporary_server import is_kept, is_wanted, own_server
+from contrapose.flows.serve.temporary_server import get_own_server, is_server_kept, is_server_wanted
 from contrapose.tasks.core.errors import ConfigError
 
 ENGINES = ("prefect.flow_engine", "prefect.task_engine", "fastapi.encoders")
@@ -24,7 +24,7 @@ Use = Callable[[Mapping[str, str]], object]
 """Has Prefect use some settings, as `use_in_process`."""
 
 
-def be_quiet(*, logs: bool) -> None:
+def set_environment_defaults(*, logs: bool) -> None:
     """Set environment defaults before `prefect` or any model library is imported; with `logs` Prefect may log."""
     settings = {**SETTINGS, "PREFECT_LOGGING_LEVEL": "INFO" if logs else "CRITICAL"}
     if not logs:
@@ -33,10 +33,10 @@ def be_quiet(*, logs: bool) -> None:
     for name, value in settings.items():
         os.environ.setdefault(name, value)
     shorten_logged_errors()
-    make_home()
+    create_parent_of_home()
 
 
-def make_home() -> None:
+def create_parent_of_home() -> None:
     """Create the parent folder of Prefect's home, because Prefect does not create it."""
     with suppress(OSError):
         Path(os.environ.get("PREFECT_HOME") or Path.home()).expanduser().mkdir(parents=True, exist_ok=True)
@@ -48,17 +48,17 @@ def begin_server() -> None:
     It takes longer than all that is imported and checked meanwhile. Where Prefect is imported already, which a caller
     in Python may have done, its settings are asked, too.
     """
-    if not os.environ.get(ADDRESS) and ("prefect.settings" not in sys.modules or is_wanted()):
-        own_server().begin()
+    if not os.environ.get(ADDRESS) and ("prefect.settings" not in sys.modules or is_server_wanted()):
+        get_own_server().begin()
 
 
-def starting() -> str:
-    """Show a person at a terminal the step "Prefect starts" during the work inside."""
-    return "database" if own_server().makes_database else "start"
+def name_step() -> str:
+    """Return the name of the step that a terminal shows while Prefect starts."""
+    return "database" if get_own_server().makes_database else "start"
 
 
 @contextmanager
-def server_starting(use: Use = use_in_process) -> Iterator[None]:
+def start_server(use: Use = use_in_process) -> Iterator[None]:
     """Start the temporary server, if one is needed, during the work inside; wait for it at the end.
 
     Raises:
@@ -69,49 +69,49 @@ def server_starting(use: Use = use_in_process) -> Iterator[None]:
         yield
         refuse_silent_server(temporary=True)
         return
-    if why := home_problem():
-        own = "home in CONTRAPOSE_HOME" if used_file() == own_file() else f"database in {DATABASE}"
+    if why := describe_database_problem():
+        own = "home in CONTRAPOSE_HOME" if find_used_file() == find_own_file() else f"database in {DATABASE}"
         raise ConfigError(
             f"the database of a temporary Prefect server cannot be written ({why})",
             expected="a folder that can be written",
             remedy=f"Name another {own}, or a server in PREFECT_API_URL.",
-            where=str(used_file()),
+            where=str(find_used_file()),
         )
-    own_server().begin()
+    get_own_server().begin()
     yield
-    use(own_server().start())
+    use(get_own_server().start())
 
 
 def wants_own_server() -> bool:
     """Return True if no server is named; if one is named, this process uses the key that it knows for it."""
     bring_key_as_configured()
-    return is_wanted()
+    return is_server_wanted()
 
 
-def serve_blocks(named: object, use: Use = use_in_process) -> None:
+def ensure_block_server(named: object, use: Use = use_in_process) -> None:
     """Make sure that a server can read the named block, if there is one; `use` sets Prefect to use that server."""
     if named and wants_own_server():
-        use(own_server().start())
+        use(get_own_server().start())
     elif named:
         refuse_silent_server()
 
 
 @contextmanager
-def without_heartbeats() -> Iterator[None]:
+def stop_heartbeats() -> Iterator[None]:
     """Switch off a flow run's heartbeats to a temporary server, because they delay its end by up to a second."""
     from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
 
-    with nullcontext() if is_kept() else temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):
+    with nullcontext() if is_server_kept() else temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):
         yield
 
 
-def home_problem() -> str:
+def describe_database_problem() -> str:
     """Describe why a temporary server cannot write its database; return "" if it can, or writes no file."""
-    file = used_file()
-    return "" if file is None else write_problem(file.parent)
+    file = find_used_file()
+    return "" if file is None else explain_unwritable(file.parent)
 
 
-def write_problem(folder: Path) -> str:
+def explain_unwritable(folder: Path) -> str:
     """Describe why nothing can be written in a folder, or where it would be created; return "" if writing works."""
     # The file that is tried leaves nothing behind.
     try:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 
-class Raw(io.FileIO):
+class RawOutput(io.FileIO):
     """A file descriptor to write to, which stays open; if not `needed`, output that cannot be written is dropped."""
 
     def __init__(self, descriptor: int, *, needed: bool) -> None:
@@ -43,8 +43,8 @@ class Raw(io.FileIO):
 
 
 @contextmanager
-def guarded_output() -> Iterator[None]:
-    """Send everything that is printed inside through `Raw`, also from other libraries."""
+def guard_output() -> Iterator[None]:
+    """Send everything that is printed inside through `RawOutput`, also from other libraries."""
     before = sys.stdout, sys.stderr
     sys.stdout = _guard(before[0], sys.__stdout__, needed=True)
     sys.stderr = _guard(before[1], sys.__stderr__, needed=False)
@@ -64,7 +64,7 @@ def _guard(stream: TextIO | None, own: TextIO | None, *, needed: bool) -> TextIO
     if stream is not own:
         return stream
     stream.flush()
-    raw = Raw(stream.fileno(), needed=needed)
+    raw = RawOutput(stream.fileno(), needed=needed)
     # What a terminal or a file cannot write becomes an escape instead of an error.
     return io.TextIOWrapper(
         io.BufferedWriter(raw),
@@ -97,7 +97,7 @@ def say(text: str, *, show_toxic: bool = False) -> None:
         print(f"contrapose: {one_line(text if show_toxic else mask_toxic(text))}", file=sys.stderr or io.StringIO())
 
 
-class _Said(logging.Handler):
+class _PrintHandler(logging.Handler):
     """Log handler that prints the messages of a logger."""
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -106,9 +106,9 @@ class _Said(logging.Handler):
 
 
 @contextmanager
-def saying_damage() -> Iterator[None]:
+def report_damage() -> Iterator[None]:
     """Print at the end, in one line, which files the work inside found damaged."""
-    logger, handler = logging.getLogger(LOGGER), _Said()
+    logger, handler = logging.getLogger(LOGGER), _PrintHandler()
     logger.addHandler(handler)
     logger.propagate = False
     try:

@@ -9,8 +9,8 @@ from contextlib import suppress
 
 import pyarrow as pa
 
-from contrapose.flows.cli.arguments import Verb, add_config, config_of
-from contrapose.flows.cli.start import write_problem
+from contrapose.flows.cli.arguments import Verb, add_config, load_chosen_config
+from contrapose.flows.cli.start import explain_unwritable
 from contrapose.flows.cli.terminal import print_lines
 from contrapose.flows.run_context import resolve_run
 from contrapose.tasks.config.plan import Plan, plans
@@ -51,7 +51,7 @@ REMEDIES = {
 OPTIONS_OR_SCORE = "a relation with a score function, or of options, --set data.columns.options=A,B,C,D"
 
 
-def check(config: RunConfig, *, gates: bool = False) -> list[str]:
+def validate_run(config: RunConfig, *, gates: bool = False) -> list[str]:
     """Find the model, load the samples and make the cases.
 
     Args:
@@ -93,13 +93,13 @@ def check(config: RunConfig, *, gates: bool = False) -> list[str]:
         ):
             if not folder.is_local:
                 folder.try_writing()
-            elif why := write_problem(folder.path):
+            elif why := explain_unwritable(folder.path):
                 observed, expected = f"{what} cannot be written there ({why})", "a folder that can be written"
                 raise ConfigError(observed, expected=expected, remedy=remedy, where=str(folder))
     return outcomes
 
 
-def refused_tests(config: RunConfig) -> dict[str, ContraposeError]:
+def find_refused_tests(config: RunConfig) -> dict[str, ContraposeError]:
     """Return the tests whose first rows of data cannot be used, each with the reason."""
     refused: dict[str, ContraposeError] = {}
     for plan in plans(config):
@@ -159,7 +159,7 @@ def _check_test(
     for _ in cases:
         pass
     if not counts["asked"]:
-        raise nothing_to_ask(plan, skips)
+        raise make_nothing_to_ask_error(plan, skips)
     return "\n".join(_describe(plan, drawing, counts, skips, show_toxic=config.show_toxic)), tables
 
 
@@ -169,7 +169,7 @@ def check_table(kind: Kind, parts: Iterable[pa.Table], plan: Plan, *, handed: Ha
     return Checked(test=plan.test, table=kind, rows=sifted.rows, findings=sifted.findings, broken=None)
 
 
-def nothing_to_ask(plan: Plan, reasons: Counter[str]) -> DataError:
+def make_nothing_to_ask_error(plan: Plan, reasons: Counter[str]) -> DataError:
     """Return the error for a test that can change none of its samples, with the number of samples by skip reason."""
     count, commonest = reasons.total(), next((code for code, _ in reasons.most_common(1)), "")
     tests = [name for name in PROBES if probe(name).sample_type is probe(plan.test).sample_type]
@@ -209,7 +209,7 @@ def _describe(
 
 
 def _validate(arguments: argparse.Namespace) -> int:
-    return print_lines(check(config_of(arguments), gates=True))
+    return print_lines(validate_run(load_chosen_config(arguments), gates=True))
 
 
 VERB = Verb(options=add_config, act=_validate, example="validate --suite suite.yaml")

@@ -10,8 +10,8 @@ from urllib.parse import quote
 
 from contrapose.flows.cli.arguments import Verb, add_history
 from contrapose.flows.cli.terminal import print_lines
-from contrapose.flows.serve.child_processes import stopping
-from contrapose.flows.serve.report_server import serving_site
+from contrapose.flows.serve.child_processes import catch_stop
+from contrapose.flows.serve.report_server import serve_site
 from contrapose.flows.serve.view.runs import FILES, REFUSED
 from contrapose.flows.serve.view.site import Viewer
 from contrapose.tasks.core.errors import ConfigError
@@ -39,7 +39,7 @@ def _serve(arguments: argparse.Namespace) -> Iterator[str]:
     """Serve a folder of runs, or of one run, until Ctrl-C, TERM, or the terminal is closed; yield lines."""
     root, start = choose_folder(arguments.folder)
     site = Viewer(root=root, history=place(arguments.history, str(root)))
-    with stopping() as asked, serving_site(site, port=arguments.port) as served:
+    with catch_stop() as asked, serve_site(site, port=arguments.port) as served:
         link = served.link(start)
         yield f"ready: {link} (Ctrl-C stops it; the address works once, in one browser)"
         if arguments.open:

@@ -39,7 +39,7 @@ def watch(run: Callable[[argparse.Namespace], int], arguments: argparse.Namespac
         with interruptible():
             while True:
                 # Before the run: what changes meanwhile starts the next one.
-                states = look_at([*states, *watched_files(arguments)], {})
+                states = read_states([*states, *list_watched_files(arguments)], {})
                 own = argparse.Namespace(**{**vars(arguments), "began": monotonic()})
                 try:
                     code = run(own)
@@ -58,7 +58,7 @@ def watch(run: Callable[[argparse.Namespace], int], arguments: argparse.Namespac
 def wait_for_change(states: Mapping[Path, FileState | None]) -> Path:
     """Wait for a change, and return the first file whose content has changed."""
     while True:
-        now = look_at(states, states)
+        now = read_states(states, states)
         for path, state in now.items():
             if (state and state.digest) != ((before := states[path]) and before.digest):
                 return path
@@ -66,7 +66,7 @@ def wait_for_change(states: Mapping[Path, FileState | None]) -> Path:
         sleep(SECONDS)
 
 
-def look_at(paths: Iterable[Path], before: Mapping[Path, FileState | None]) -> dict[Path, FileState | None]:
+def read_states(paths: Iterable[Path], before: Mapping[Path, FileState | None]) -> dict[Path, FileState | None]:
     """Return the state of each file, None for a deleted one; read only files that seem to have changed."""
     states: dict[Path, FileState | None] = {}
     for path in paths:
@@ -79,9 +79,9 @@ def look_at(paths: Iterable[Path], before: Mapping[Path, FileState | None]) -> d
     return states
 
 
-def watched_files(arguments: argparse.Namespace) -> Iterator[Path]:
+def list_watched_files(arguments: argparse.Namespace) -> Iterator[Path]:
     """Yield the files on this machine that a run reads: its suite, templates, data, expectations and replies."""
-    from contrapose.flows.orchestration.options import overrides, resolve_suite
+    from contrapose.flows.orchestration.options import read_overrides, resolve_suite
     from contrapose.tasks.config.plan import plans
     from contrapose.tasks.config.suite_files import read_values
 
@@ -94,7 +94,7 @@ def watched_files(arguments: argparse.Namespace) -> Iterator[Path]:
                 beside = suite.parent / os.path.expanduser(name)
                 yield beside if beside.exists() else Path(os.path.expanduser(name))
     with suppress(ContraposeError):
-        config, _ = resolve_suite(arguments.suite, overrides(arguments))
+        config, _ = resolve_suite(arguments.suite, read_overrides(arguments))
         named += [*config.expectations, *(plan.data.source for plan in plans(config))]
     for name in filter(None, named):
         path = Path(os.path.expanduser(name))

@@ -38,7 +38,7 @@ class AutomationBlock:
         return {"type": "call-webhook", "block_document_id": self.id, "payload": "{" + ", ".join(parts) + "}"}
 
 
-def specifications() -> list[dict[str, Any]]:
+def read_automations() -> list[dict[str, Any]]:
     """Return the content of every file of deployments/automations/, in the order of their names."""
     folder = files("contrapose.deployments").joinpath("automations")
     paths = sorted((path for path in folder.iterdir() if path.name.endswith(".yaml")), key=lambda path: path.name)
@@ -71,7 +71,7 @@ def find_blocks(client: SyncPrefectClient, names: Sequence[str]) -> list[Automat
     return blocks
 
 
-def update(
+def update_automation(
     client: SyncPrefectClient, specification: Mapping[str, Any], blocks: Sequence[AutomationBlock]
 ) -> str | None:
     """Create an automation, or update the one with its name if it differs; return None if it would do nothing.
@@ -105,17 +105,17 @@ def update(
         client.create_automation(AutomationCore.model_validate(spec))
         return "created"
     wanted = AutomationCore.model_validate({**spec, "enabled": first.enabled})
-    if _without_ids(first.model_dump(mode="json")) == _without_ids(wanted.model_dump(mode="json")):
+    if _drop_ids(first.model_dump(mode="json")) == _drop_ids(wanted.model_dump(mode="json")):
         return "as it is"
     client.update_automation(first.id, wanted)
     return "updated"
 
 
-def _without_ids(value: object) -> object:
+def _drop_ids(value: object) -> object:
     """Return an automation's content without the ids that the server gives to it and its parts."""
     if isinstance(value, Mapping):
-        return {key: _without_ids(part) for key, part in value.items() if key != "id"}
+        return {key: _drop_ids(part) for key, part in value.items() if key != "id"}
     if isinstance(value, list):
         # Names of events and labels are sets, which come in any order.
-        return sorted((_without_ids(part) for part in value), key=str)
+        return sorted((_drop_ids(part) for part in value), key=str)
     return value

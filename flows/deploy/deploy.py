@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from contrapose.flows.deploy.automations import find_blocks, specifications, update
+from contrapose.flows.deploy.automations import find_blocks, read_automations, update_automation
 from contrapose.flows.deploy.deployment_options import CHECK, DeploymentOptions, apply_options, read_shipped
 from contrapose.flows.orchestration.error_display import REFUSED
 from contrapose.flows.serve.server_key import bring_key_as_configured, refuse_silent_server
@@ -64,10 +64,10 @@ def deploy(options: DeploymentOptions) -> Iterator[str]:
             still = f", still with {', '.join(kept)}" if kept else ""
             yield f"deployment {_full_name(deployment)}: version {existing.version}{when}{still}"
             if deployment["name"] == CHECK:
-                yield from after_check(deployment["parameters"])
+                yield from describe_next_steps(deployment["parameters"])
         left_out = []
-        for specification in specifications():
-            if (done := update(client, specification, blocks)) is not None:
+        for specification in read_automations():
+            if (done := update_automation(client, specification, blocks)) is not None:
                 yield f"automation {specification['name']}: {done}"
             else:
                 left_out.append(specification["name"])
@@ -75,7 +75,7 @@ def deploy(options: DeploymentOptions) -> Iterator[str]:
             yield f"left out: {', '.join(left_out)}; name a block with --notify to get alerts"
 
 
-def after_check(parameters: Mapping[str, Any]) -> Iterator[str]:
+def describe_next_steps(parameters: Mapping[str, Any]) -> Iterator[str]:
     """Describe what follows the check of a retrained model, with only the host of an address, and what is missing here.
 
     What it lacks stops nothing: the worker may be another machine.

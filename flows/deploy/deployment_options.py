@@ -119,11 +119,11 @@ def _apply(deployment: Mapping[str, Any], options: DeploymentOptions) -> dict[st
     changed = {**deployment, "version": version("contrapose"), "work_pool": {**pool, "job_variables": variables}}
     parameters, config = {**deployment["parameters"], **(options.check if is_check else {})}, options.config
     if config is not None and deployment["name"] in UNATTENDED:
-        from contrapose.flows.orchestration.form import as_parameter
+        from contrapose.flows.orchestration.form import to_parameter
 
         # With every key: one that is left out would be that of a bundled suite of the same name. A complete
         # configuration has other keys than the form; the flow itself refuses what is wrong.
-        parameters["config"], changed["enforce_parameter_schema"] = as_parameter(config), False
+        parameters["config"], changed["enforce_parameter_schema"] = to_parameter(config), False
     elif config is not None:
         # The model is the form's default.
         own = {"model": config.model} | ({"model_args": config.model_args} if config.model_args else {})

@@ -56,7 +56,7 @@ def complete_from_deployment(values: Any) -> Any:
                 remedy="Deploy again (contrapose deploy), and start another run.",
                 where=flow_run.name,
             ) from None
-        whole = laid_over(deployed, values)
+        whole = fill_from(deployed, values)
         if whole != values:
             client.update_flow_run(flow_run.id, parameters={**flow_run.parameters, "config": whole})
         return whole
@@ -71,7 +71,7 @@ def drop_empty(settings: Any) -> Any:
     return {key: value for key, value in kept.items() if value not in (None, {}) and (key, value) != ("only", [])}
 
 
-def laid_over(deployed: Any, values: Any) -> Any:
+def fill_from(deployed: Any, values: Any) -> Any:
     """Complete a configuration with the deployed values of everything that it does not set.
 
     What is empty says nothing. Of another suite than the deployed one, only the suite itself decides what a suite

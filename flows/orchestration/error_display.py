@@ -21,7 +21,7 @@ LOGGERS = ("prefect.flow_runs", "prefect.task_runs", "prefect.engine")
 """Loggers to which Prefect's engine reports what a flow or task raised."""
 
 
-def lost_server(error: BaseException) -> ContraposeError | None:
+def find_lost_server(error: BaseException) -> ContraposeError | None:
     """Return an error about a Prefect server that does not answer or refuses; return None for any other error."""
     from httpx import HTTPStatusError, TransportError
 

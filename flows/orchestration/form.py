@@ -54,7 +54,7 @@ def keep_reports(config: RunConfig, folder: Path) -> RunConfig:
     return config.model_copy(update={"output": output})
 
 
-def as_parameter(config: RunConfig) -> Any:
+def to_parameter(config: RunConfig) -> Any:
     """Return a configuration as a flow parameter; Prefect stores it, and shows it to everybody who sees the run.
 
     Lists that a test has by default are left out, since they may hold toxic words; whoever reads it has them, too.

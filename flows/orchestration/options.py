@@ -46,7 +46,7 @@ def resolve_suite(
     return config, []
 
 
-def overrides(arguments: argparse.Namespace) -> dict[str, Any]:
+def read_overrides(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return dotted keys and values from the options, and `changes` unchanged; `--set` comes last and so wins."""
     chosen = {key: getattr(arguments, name, None) for name, key in PLAIN.items()}
     changes = {key: value for key, value in chosen.items() if value is not None and value is not False}

@@ -19,7 +19,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from contrapose.flows.orchestration.spinner import is_silent
+from contrapose.flows.orchestration.spinner import is_progress_hidden
 from contrapose.tasks.infer.meter import Meter, use_meter
 from contrapose.tasks.text.cleaning import escape, one_line
 from contrapose.tasks.text.wording import dollars
@@ -58,7 +58,7 @@ def watch_progress(
         return
     console, start, log, over = Console(stderr=True), time.monotonic(), LogPace(), Event()
     line = ProgressLine(one_line(title), meter=Meter(), pace=Pace(total))
-    visible = console.is_terminal and not is_silent()
+    visible = console.is_terminal and not is_progress_hidden()
     live = Live(line, console=console, auto_refresh=False, redirect_stdout=False) if visible else None
     # The UI reads a description as Markdown.
     artifact = create_progress_artifact(progress=0.0, key=key, description=escape(title))
@@ -67,7 +67,7 @@ def watch_progress(
         line.look(time.monotonic() - start)
         if live:
             live.refresh()
-        elif not is_silent() and log.is_due(line.seconds, line.meter.doing):
+        elif not is_progress_hidden() and log.is_due(line.seconds, line.meter.doing):
             console.print(line.as_text(), soft_wrap=True, markup=False, emoji=False, highlight=False)
 
     def note(words: str) -> None:
@@ -210,12 +210,12 @@ class ProgressLine:
         meter, pace, total, left = self.meter, self.pace, self.total, self.pace.seconds_left
         words = [f"{meter.done:,}/{total:,}"]
         if meter.doing:
-            words.append(f"{meter.doing}, {clock(self.seconds)}")
+            words.append(f"{meter.doing}, {format_clock(self.seconds)}")
         elif meter.done >= total:
-            words.append(f"in {clock(self.seconds)}")
+            words.append(f"in {format_clock(self.seconds)}")
         else:
             # Something has to change while a long batch is computed.
-            words.append(f"{clock(self.seconds)} so far" if left is None else f"{clock(left)} left")
+            words.append(f"{format_clock(self.seconds)} so far" if left is None else f"{format_clock(left)} left")
         rate = meter.done / self.seconds if meter.done >= total and self.seconds else pace.rate
         words += [f"{rate:,.1f}/s"] if rate is not None else []
         words += [dollars(meter.cost)] if meter.cost else []
@@ -223,7 +223,7 @@ class ProgressLine:
         return words + [f"{number:,} {name}" for name, number in counts.items() if number]
 
 
-def clock(seconds: float) -> str:
+def format_clock(seconds: float) -> str:
     """Format a duration like a clock: `0:07`, `12:30`, `2:05:00`."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes}:{rest:02}" if minutes < 60 else f"{minutes // 60}:{minutes % 60:02}:{rest:02}"

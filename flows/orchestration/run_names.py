@@ -9,7 +9,7 @@ from typing import Any
 from prefect.context import FlowRunContext
 
 
-def name_after(describe: Callable[[Mapping[str, Any]], str]) -> Callable[[], str]:
+def make_namer(describe: Callable[[Mapping[str, Any]], str]) -> Callable[[], str]:
     """Return the function with which Prefect names a flow run; `describe` makes the name from the parameters.
 
     A name that somebody gave stays, such as by `prefect deployment run --flow-run-name`.
@@ -19,14 +19,14 @@ def name_after(describe: Callable[[Mapping[str, Any]], str]) -> Callable[[], str
         context = FlowRunContext.get()
         if context is None or context.flow_run is None:
             return "run"
-        if not is_made_up(context.flow_run.name):
+        if not is_generated(context.flow_run.name):
             return str(context.flow_run.name)
         return " ".join(describe(context.parameters or {}).split())
 
     return choose_name
 
 
-def is_made_up(name: str) -> bool:
+def is_generated(name: str) -> bool:
     """Return True if Prefect generated a name from two words of its list, such as `brave-otter`."""
     words = name.split("-")
     return len(words) == 2 and all(word in _words() for word in words)

@@ -28,7 +28,7 @@ _silent: ContextVar[bool] = ContextVar("silent", default=False)
 
 
 @contextmanager
-def silent(wanted: bool) -> Iterator[None]:
+def hide_progress(wanted: bool) -> Iterator[None]:
     """Hide all progress output of the work inside, if that is wanted."""
     token = _silent.set(wanted)
     try:
@@ -37,7 +37,7 @@ def silent(wanted: bool) -> Iterator[None]:
         _silent.reset(token)
 
 
-def is_silent() -> bool:
+def is_progress_hidden() -> bool:
     """Return True if progress output is hidden."""
     return _silent.get()
 
@@ -47,13 +47,13 @@ def warn(text: str, *, when_silent: bool = False) -> None:
     from prefect import get_run_logger
 
     get_run_logger().warning(text)
-    if is_silent() == when_silent:
+    if is_progress_hidden() == when_silent:
         print(f"contrapose: {text}", file=sys.stderr)
 
 
 def show_step(step: str) -> AbstractContextManager[object]:
     """Show a step on the terminal during the work inside."""
-    if is_silent() or step not in STEPS:
+    if is_progress_hidden() or step not in STEPS:
         return nullcontext()
     from rich.console import Console
 

@@ -14,7 +14,7 @@ from prefect.context import FlowRunContext
 from prefect.events import emit_event
 from prefect.states import Completed, Failed
 
-from contrapose.flows.serve.temporary_server import is_kept
+from contrapose.flows.serve.temporary_server import is_server_kept
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.outcome import Outcome, Summary, Verdict
 from contrapose.tasks.core.stopping import early_stop
@@ -46,7 +46,7 @@ FINISHED = "contrapose.finished"
 
 def end_in_state(published: Published, *, fail_flow: FailFlow = "on_error") -> Published:
     """Return the result of a flow that evaluates one model: the run, in a Prefect state that carries its verdict."""
-    verdict, message = published["summary"]["verdict"], headline(published["summary"])
+    verdict, message = published["summary"]["verdict"], make_headline(published["summary"])
     error = None
     if fail_flow == "on_gate" and verdict in BAD:
         error = ContraposeError(
@@ -73,7 +73,7 @@ def carry_verdict(
     verdict then. `error` is what the flow run fails with, if it does; `further` are more tags.
     """
     context = FlowRunContext.get()
-    if context is None or context.flow_run is None or not is_kept():
+    if context is None or context.flow_run is None or not is_server_kept():
         return value
     flow_run = context.flow_run
     tags = [tag for tag in flow_run.tags if not tag.startswith("verdict:")] + [f"verdict:{verdict}"]
@@ -95,7 +95,7 @@ def carry_verdict(
     return cast(T, state)
 
 
-def headline(summary: Summary) -> str:
+def make_headline(summary: Summary) -> str:
     """Name the tests that decided the verdict, such as `order_bias 30.0% < 70.0%`."""
     deciding = [test for test in summary["tests"] if test["verdict"] == summary["verdict"]]
     return "; ".join(_compare_rates(test) for test in deciding) or summary["reason"]
@@ -143,6 +143,6 @@ def emit_verdict(
     Prefect's temporary server has no automations, and would only be kept waiting. `number` is the id of an event that
     may be emitted again.
     """
-    if is_kept():
+    if is_server_kept():
         labelled = {**resource, "contrapose.verdict": str(payload["verdict"])}
         emit_event(event, resource=labelled, payload=payload, id=number)

@@ -34,7 +34,7 @@ CLUSTER_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Started:
+class StartedRunner:
     """A task runner that has been started."""
 
     runner: TaskRunner[Any]
@@ -48,7 +48,7 @@ class Started:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Submitted(Generic[R]):
+class PendingTask(Generic[R]):
     """A task that was submitted; it is computed in this process or elsewhere."""
 
     outcome: Callable[[], R]
@@ -86,7 +86,7 @@ class Workers:
         self.alone = runner == "threads" and (local or (args.workers or 1) == 1)
         """True where one portion is computed after the other, in the thread of the flow."""
         self._stack = ExitStack()
-        self._started: Started | None = None
+        self._started: StartedRunner | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -106,7 +106,7 @@ class Workers:
         """Number of processes that compute them."""
         return 1 if self.alone else self._start().processes
 
-    def submit(self, chosen: Task[P, R], refresh: bool = False, /, *args: P.args, **inputs: P.kwargs) -> Submitted[R]:
+    def submit(self, chosen: Task[P, R], refresh: bool = False, /, *args: P.args, **inputs: P.kwargs) -> PendingTask[R]:
         """Submit a task, like `call_task`; if this process works alone, compute the task before returning."""
         from prefect.utilities.callables import get_call_parameters
 
@@ -114,7 +114,7 @@ class Workers:
 
         if self.alone:
             value = call_task(chosen, refresh, *args, **inputs)
-            return Submitted(outcome=lambda: value, done=True)
+            return PendingTask(outcome=lambda: value, done=True)
         parameters, started = get_call_parameters(chosen.fn, args, dict(inputs)), self._start()
 
         def hand_over(*, again: bool) -> PrefectFuture[R]:
@@ -127,7 +127,7 @@ class Workers:
             current = first
             while True:
                 try:
-                    value = verified_result(_final_state(current))
+                    value = verified_result(_await_state(current))
                 except OSError as error:
                     if is_disk_full(error):
                         raise disk_full_error("a worker's disk") from error
@@ -137,9 +137,9 @@ class Workers:
                 current = hand_over(again=True)
 
         first = hand_over(again=refresh)
-        return Submitted(outcome=wait, done=False)
+        return PendingTask(outcome=wait, done=False)
 
-    def _start(self) -> Started:
+    def _start(self) -> StartedRunner:
         if self._started is None:
             self._stack.enter_context(_SET_BY_RUNNERS.needed())
             start = {"threads": _start_threads, "dask": _start_dask, "ray": _start_ray}[self.runner]
@@ -147,7 +147,7 @@ class Workers:
         return self._started
 
 
-def _final_state(future: PrefectFuture[Any]) -> Any:
+def _await_state(future: PrefectFuture[Any]) -> Any:
     try:
         future.result(raise_on_failure=False)
     except ContraposeError:
@@ -163,15 +163,15 @@ def _final_state(future: PrefectFuture[Any]) -> Any:
     return future.state
 
 
-def _start_threads(args: RunnerArgs, stack: ExitStack) -> Started:
+def _start_threads(args: RunnerArgs, stack: ExitStack) -> StartedRunner:
     from prefect.task_runners import ThreadPoolTaskRunner
 
     count = args.workers or 1
     runner = stack.enter_context(ThreadPoolTaskRunner[Any](max_workers=count))
-    return Started(runner=runner, portions=count, processes=1)
+    return StartedRunner(runner=runner, portions=count, processes=1)
 
 
-def _start_dask(args: RunnerArgs, stack: ExitStack) -> Started:
+def _start_dask(args: RunnerArgs, stack: ExitStack) -> StartedRunner:
     import dask
 
     # Read as it is imported: otherwise it reports every worker that it lets go.
@@ -191,9 +191,9 @@ def _start_dask(args: RunnerArgs, stack: ExitStack) -> Started:
         def read_workers() -> Any:
             return stack.enter_context(runner).client.scheduler_info(n_workers=-1)["workers"]
 
-        known = _reach(read_workers, args.address)
+        known = _call_cluster(read_workers, args.address)
         threads = sum(worker["nthreads"] for worker in known.values())
-        return Started(runner=runner, portions=args.workers or threads, processes=max(1, len(known)), needs=needs)
+        return StartedRunner(runner=runner, portions=args.workers or threads, processes=max(1, len(known)), needs=needs)
     count = args.workers or os.cpu_count() or 1
     cluster = stack.enter_context(
         LocalCluster(  # type: ignore[no-untyped-call]
@@ -207,14 +207,14 @@ def _start_dask(args: RunnerArgs, stack: ExitStack) -> Started:
             # Dask would kill a worker that holds a model.
             memory_limit=None,
             resources=dict(args.resources),
-            env=_child_variables(),
+            env=_make_child_variables(),
         )
     )
     runner = stack.enter_context(DaskTaskRunner(cluster=cluster))
-    return Started(runner=runner, portions=count, processes=count, needs=needs)
+    return StartedRunner(runner=runner, portions=count, processes=count, needs=needs)
 
 
-def _start_ray(args: RunnerArgs, stack: ExitStack) -> Started:
+def _start_ray(args: RunnerArgs, stack: ExitStack) -> StartedRunner:
     stack.enter_context(_RAY_UNWATCHED.needed())
     if not args.address:
         stack.enter_context(_RAY_LOCAL.needed())
@@ -230,7 +230,7 @@ def _start_ray(args: RunnerArgs, stack: ExitStack) -> Started:
     count = args.workers or os.cpu_count() or 1
     if args.address:
         runner = RayTaskRunner(address=args.address, init_kwargs={"logging_level": "error"})
-        _reach(lambda: stack.enter_context(runner), args.address)
+        _call_cluster(lambda: stack.enter_context(runner), args.address)
         count = args.workers or int(ray.cluster_resources().get("CPU", 1))  # type: ignore[no-untyped-call]
     else:
         settings = {
@@ -238,14 +238,14 @@ def _start_ray(args: RunnerArgs, stack: ExitStack) -> Started:
             "include_dashboard": False,
             "log_to_driver": False,
             "logging_level": "error",
-            "runtime_env": {"env_vars": _child_variables()},
+            "runtime_env": {"env_vars": _make_child_variables()},
             "resources": {name: share * count for name, share in args.resources.items() if name != "GPU"},
         }
         runner = stack.enter_context(RayTaskRunner(init_kwargs=settings))
-    return Started(runner=runner, portions=count, processes=count, needs=needs)
+    return StartedRunner(runner=runner, portions=count, processes=count, needs=needs)
 
 
-def _child_variables() -> dict[str, str]:
+def _make_child_variables() -> dict[str, str]:
     """Return environment variables that processes of a local cluster need if the caller is a Python script."""
     return {name: value for name, value in SETTINGS.items() if name not in os.environ} | list_permission_variables()
 
@@ -261,7 +261,7 @@ _RAY_LOCAL = set_temporary_variables({"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN"
 """A process needs the token made here to have code run."""
 
 
-def _reach(reach: Callable[[], R], address: str) -> R:
+def _call_cluster(reach: Callable[[], R], address: str) -> R:
     """Return the answer of a cluster; raise ConfigError if nobody answers at its address."""
     try:
         return call_with_timeout(reach, CLUSTER_SECONDS)

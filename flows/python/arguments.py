@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from contrapose.flows.orchestration.options import resolve_suite, select_tests
-from contrapose.flows.orchestration.spinner import is_silent
+from contrapose.flows.orchestration.spinner import is_progress_hidden
 from contrapose.tasks.config.permissions import DATA, allow, allow_in_call
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError, DataError
@@ -51,12 +51,12 @@ class RunArguments:
         """Make the configuration, in which `FRAME` stands for a DataFrame; without a model, use the suite's."""
         suite = str(self.suite) if isinstance(self.suite, Path) else self.suite
         if not (suite is None or isinstance(suite, str | Mapping)):
-            raise _wrong_type("suite", suite, "the name of a suite, the path of a YAML file, or a mapping")
+            raise _make_type_error("suite", suite, "the name of a suite, the path of a YAML file, or a mapping")
         changes: dict[str, Any] = {
             **({} if model is None else {"model": model}),
             **{f"model_args.{key}": value for key, value in (model_args or {}).items()},
         }
-        if is_frame(self.data):
+        if is_dataframe(self.data):
             changes["data"] = FRAME
         elif isinstance(self.data, str | Path):
             changes["data"] = str(self.data)
@@ -64,11 +64,11 @@ class RunArguments:
             changes["data"] = dict(self.data)
         elif self.data is not None:
             expected = "a DataFrame, a path, a bundled name, or a mapping with a source"
-            raise _wrong_type("data", self.data, expected)
+            raise _make_type_error("data", self.data, expected)
         changes |= {f"data.columns.{key}": column for key, column in (self.columns or {}).items()}
         changes |= {key: value for key, value in self.plain.items() if value is not None and value is not False}
         config, remarks = resolve_suite(suite, {**changes, **(self.settings or {})}, where="arguments")
-        for remark in remarks if not is_silent() else ():
+        for remark in remarks if not is_progress_hidden() else ():
             warnings.warn(remark, stacklevel=2)
         return select_tests(config, [self.test] if isinstance(self.test, str) else self.test, where="test")
 
@@ -79,7 +79,7 @@ class RunArguments:
         With `keep` the file lies beside the runs, else it is gone when the context has been left. A DataError inside
         speaks of the DataFrame in place of the file.
         """
-        if not is_frame(self.data) or config.data is None:
+        if not is_dataframe(self.data) or config.data is None:
             yield config
             return
         lines = convert_frame_to_lines(self.data)
@@ -93,7 +93,7 @@ class RunArguments:
                 raise error.reworded(lambda text: text.replace(source, "the DataFrame")) from error
 
 
-def is_frame(data: object) -> TypeGuard[pd.DataFrame]:
+def is_dataframe(data: object) -> TypeGuard[pd.DataFrame]:
     """Return True if data are a DataFrame."""
     import pandas as pd
 
@@ -101,7 +101,7 @@ def is_frame(data: object) -> TypeGuard[pd.DataFrame]:
 
 
 @contextmanager
-def asked_model(model: str | Answering | None) -> Iterator[str | None]:
+def offer_model(model: str | Answering | None) -> Iterator[str | None]:
     """Yield the id of a model that a call names; runs can call a function while the context is open."""
     if model is None or isinstance(model, str):
         with allow_in_call(model):
@@ -110,7 +110,7 @@ def asked_model(model: str | Answering | None) -> Iterator[str | None]:
         with allow_in_call(None), offer_function(model) as name:
             yield name
     else:
-        raise _wrong_type("model", model, "an id such as hf/<folder>, or a function that takes a prompt")
+        raise _make_type_error("model", model, "an id such as hf/<folder>, or a function that takes a prompt")
 
 
 def refuse_elsewhere(config: RunConfig) -> None:
@@ -124,7 +124,7 @@ def refuse_elsewhere(config: RunConfig) -> None:
         )
 
 
-def _wrong_type(name: str, value: object, expected: str) -> ConfigError:
+def _make_type_error(name: str, value: object, expected: str) -> ConfigError:
     shown = repr(value)
     observed = f"{name} is {f'{shown[:60]}…' if len(shown) > 60 else shown}, a {type(value).__name__}"
     return ConfigError(observed, expected=expected, remedy=f"Pass {name} as {expected}.", where="arguments")

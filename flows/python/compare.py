@@ -8,10 +8,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from contrapose.flows.cli.start import begin_server, without_heartbeats
-from contrapose.flows.python.arguments import RunArguments, asked_model, refuse_elsewhere
+from contrapose.flows.cli.start import begin_server, stop_heartbeats
+from contrapose.flows.python.arguments import RunArguments, offer_model, refuse_elsewhere
 from contrapose.flows.python.outcomes import ComparedRuns, EvaluatedRun
-from contrapose.flows.python.session import in_session, prefect_used, quiet_call
+from contrapose.flows.python.session import run_in_session, silence_call, use_prefect
 from contrapose.tasks.core.comparison import MARGIN
 from contrapose.tasks.core.errors import ConfigError
 
@@ -97,7 +97,7 @@ def compare(
     )
 
     def work() -> ComparedRuns:
-        with quiet_call(quiet):
+        with silence_call(quiet):
             if models is None:
                 folder = str(out or RUNS)
                 return _compare_runs(runs, baseline=baseline, margin=margin, out=folder, show_toxic=show_toxic)
@@ -119,7 +119,7 @@ def compare(
             remedy="Leave out the runs, or leave out models.",
             where="arguments",
         )
-    return in_session(work, show_toxic=show_toxic)
+    return run_in_session(work, show_toxic=show_toxic)
 
 
 def _compare_runs(
@@ -139,7 +139,7 @@ def _compare_runs(
         )
     comparison = compare_runs(names, runs=out, baseline=names[baseline - 1] if names else None, margin=margin)
     folder = publish_comparison(comparison, Place.at(out, setting="out"), show_toxic=show_toxic)
-    return _outcome(str(folder), comparison, show_toxic=show_toxic)
+    return _make_outcome(str(folder), comparison, show_toxic=show_toxic)
 
 
 def _compare_models(arguments: RunArguments, models: Sequence[Named], *, baseline: int, margin: float) -> ComparedRuns:
@@ -154,28 +154,28 @@ def _compare_models(arguments: RunArguments, models: Sequence[Named], *, baselin
                     remedy='Write {"model": "hf/<folder>", "model_args": {…}}.',
                     where="models",
                 )
-            named.append((str(stack.enter_context(asked_model(entry["model"]))), entry.get("model_args") or {}))
+            named.append((str(stack.enter_context(offer_model(entry["model"]))), entry.get("model_args") or {}))
         config = arguments.config(None)
         for name, _ in named:
             refuse_elsewhere(config.model_copy(update={"model": name}))
         config = stack.enter_context(arguments.with_frame(config, keep=True))
         begin_server()
         blocks = (model_args["api_key_block"] for _, model_args in named if "api_key_block" in model_args)
-        start = stack.enter_context(prefect_used(next(blocks, config.key_block)))
-        from contrapose.flows.cli.validate import check
-        from contrapose.flows.compare_models import ComparedModel, compare_models, each_model
-        from contrapose.flows.orchestration.form import as_parameter
+        start = stack.enter_context(use_prefect(next(blocks, config.key_block)))
+        from contrapose.flows.cli.validate import validate_run
+        from contrapose.flows.compare_models import ComparedModel, compare_models, make_model_configs
+        from contrapose.flows.orchestration.form import to_parameter
 
         listed: list[str | ComparedModel] = [ComparedModel(model=name, model_args=dict(own)) for name, own in named]
-        for single in each_model(config, listed, baseline=baseline):
-            check(single)
+        for single in make_model_configs(config, listed, baseline=baseline):
+            validate_run(single)
         start()
-        with without_heartbeats():
-            (compared,) = compare_models(as_parameter(config), listed, baseline=baseline, margin=margin)
-    return _outcome(compared["folder"], compared["comparison"], show_toxic=config.show_toxic)
+        with stop_heartbeats():
+            (compared,) = compare_models(to_parameter(config), listed, baseline=baseline, margin=margin)
+    return _make_outcome(compared["folder"], compared["comparison"], show_toxic=config.show_toxic)
 
 
-def _outcome(location: str, comparison: Comparison, *, show_toxic: bool) -> ComparedRuns:
+def _make_outcome(location: str, comparison: Comparison, *, show_toxic: bool) -> ComparedRuns:
     from contrapose.tasks.report.summary import to_json
 
     # As in the file: lists in place of tuples.

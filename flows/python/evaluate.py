@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from contrapose.flows.cli.start import begin_server, without_heartbeats
-from contrapose.flows.python.arguments import RunArguments, asked_model, refuse_elsewhere
+from contrapose.flows.cli.start import begin_server, stop_heartbeats
+from contrapose.flows.python.arguments import RunArguments, offer_model, refuse_elsewhere
 from contrapose.flows.python.outcomes import EvaluatedRun
-from contrapose.flows.python.relation import RelationTest, named_relations
-from contrapose.flows.python.session import in_session, prefect_used, quiet_call
+from contrapose.flows.python.relation import RelationTest, name_relations
+from contrapose.flows.python.session import run_in_session, silence_call, use_prefect
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,28 +142,28 @@ def evaluate(
     named = dict(model_args or {}) | ({} if revision is None else {"revision": revision})
 
     def work() -> EvaluatedRun:
-        with quiet_call(quiet), asked_model(model) as name, named_relations(arguments, test) as chosen:
+        with silence_call(quiet), offer_model(model) as name, name_relations(arguments, test) as chosen:
             config = chosen.config(name, model_args=named)
             refuse_elsewhere(config)
             with chosen.with_frame(config, keep=True) as complete:
                 return _run(complete)
 
-    return in_session(work, show_toxic=show_toxic)
+    return run_in_session(work, show_toxic=show_toxic)
 
 
 def _run(config: RunConfig) -> EvaluatedRun:
     begin_server()
-    from contrapose.flows.cli.validate import check
+    from contrapose.flows.cli.validate import validate_run
 
-    with prefect_used(config.key_block) as start:
-        check(config)
+    with use_prefect(config.key_block) as start:
+        validate_run(config)
         start()
         from contrapose.flows.evaluate_model import evaluate_model
-        from contrapose.flows.orchestration.form import as_parameter
+        from contrapose.flows.orchestration.form import to_parameter
         from contrapose.tasks.report.summary import to_json
 
-        with without_heartbeats():
-            published = evaluate_model(as_parameter(config))
+        with stop_heartbeats():
+            published = evaluate_model(to_parameter(config))
     # As in the file: lists in place of tuples.
     summary: Summary = json.loads(to_json(published["summary"]))
     return EvaluatedRun(location=published["folder"], summary=summary, show_toxic=config.show_toxic)

@@ -7,7 +7,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contrapose.flows.cli.arguments import relative_folder
+from contrapose.flows.cli.arguments import shorten_folder
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.places import Place
 
@@ -49,7 +49,7 @@ class PublishedFolder:
         from contrapose.tasks.text.cleaning import one_line
 
         # One line, which steers no terminal.
-        return one_line(f"<{type(self).__name__} {verdict}: {content}; {relative_folder(self.location)}>")
+        return one_line(f"<{type(self).__name__} {verdict}: {content}; {shorten_folder(self.location)}>")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -97,7 +97,7 @@ class EvaluatedRun(PublishedFolder):
         """Return HTML for notebooks: verdict, reason, and a line for each rate that has a gate."""
         from contrapose.tasks.report.notebook import render_run_table
 
-        return render_run_table(self.summary, folder=relative_folder(self.location), show_toxic=self.show_toxic)
+        return render_run_table(self.summary, folder=shorten_folder(self.location), show_toxic=self.show_toxic)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -145,4 +145,4 @@ class ComparedRuns(PublishedFolder):
         """Return HTML for notebooks: verdict, reason, and a line for each test and model."""
         from contrapose.tasks.report.notebook import render_comparison
 
-        return render_comparison(self.summary, folder=relative_folder(self.location), show_toxic=self.show_toxic)
+        return render_comparison(self.summary, folder=shorten_folder(self.location), show_toxic=self.show_toxic)

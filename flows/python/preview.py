@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from contrapose.flows.python.arguments import RunArguments, asked_model, is_frame
-from contrapose.flows.python.relation import RelationTest, named_relations
-from contrapose.flows.python.session import in_session, quiet_call
+from contrapose.flows.python.arguments import RunArguments, is_dataframe, offer_model
+from contrapose.flows.python.relation import RelationTest, name_relations
+from contrapose.flows.python.session import run_in_session, silence_call
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,22 +83,22 @@ def preview(
     )
 
     def work() -> pd.DataFrame:
-        with quiet_call(quiet), asked_model(model) as name, named_relations(arguments, test) as chosen:
+        with silence_call(quiet), offer_model(model) as name, name_relations(arguments, test) as chosen:
             config = chosen.config(name, model_args=model_args)
             with chosen.with_frame(config, keep=False) as complete:
-                return _table(complete, temporary=is_frame(chosen.data))
+                return _build_frame(complete, temporary=is_dataframe(chosen.data))
 
-    return in_session(work, show_toxic=show_toxic)
+    return run_in_session(work, show_toxic=show_toxic)
 
 
-def _table(config: RunConfig, *, temporary: bool) -> pd.DataFrame:
+def _build_frame(config: RunConfig, *, temporary: bool) -> pd.DataFrame:
     import pandas as pd
 
-    from contrapose.flows.cli.preview import left_out, previews_to_show
-    from contrapose.flows.orchestration.spinner import is_silent
+    from contrapose.flows.cli.preview import list_left_out, load_previews_to_show
+    from contrapose.flows.orchestration.spinner import is_progress_hidden
     from contrapose.tasks.text.wording import foreign_text
 
-    tests = previews_to_show(config)
+    tests = load_previews_to_show(config)
     rows = [
         {
             **{name: getattr(case, name, None) for name in COLUMNS},
@@ -115,9 +115,9 @@ def _table(config: RunConfig, *, temporary: bool) -> pd.DataFrame:
     firsts = (
         f"{test.plan.test}: {first}" for test in tests if (first := foreign_text(test.skips, len(test.loaded.samples)))
     )
-    if is_silent():
+    if is_progress_hidden():
         return pd.DataFrame(rows, columns=COLUMNS)
-    if text := "; ".join((*remarks, *left_out(tests, show_toxic=config.show_toxic), *firsts)):
+    if text := "; ".join((*remarks, *list_left_out(tests, show_toxic=config.show_toxic), *firsts)):
         # The file of a DataFrame is gone by the time that anybody reads this.
         shown = text.replace(config.data.source, "the DataFrame") if temporary and config.data else text
         warnings.warn(shown, stacklevel=2)

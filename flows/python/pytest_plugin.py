@@ -30,14 +30,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.getgroup("contrapose").addoption(OPTION, metavar="FOLDER", help=text)
 
 
-def decorated_test(obj: object) -> PromptTest | None:
+def find_decorated_test(obj: object) -> PromptTest | None:
     """Return the test of a decorated function or method; None for anything else."""
     return getattr(obj, ATTRIBUTE, None) if isinstance(obj, FunctionType | MethodType) else None
 
 
 def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class, name: str, obj: object) -> None:
     """Refuse a decorated function that cannot be a test; pytest itself collects the others."""
-    test = decorated_test(obj)
+    test = find_decorated_test(obj)
     if test is not None and test.problem and collector.funcnamefilter(name):
         raise collector.CollectError(f"{name}: {test.problem}")
 
@@ -45,7 +45,7 @@ def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class, name: str
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     """Run a decorated function on each prompt of its data, instead of calling it once."""
-    test = decorated_test(pyfuncitem.obj)
+    test = find_decorated_test(pyfuncitem.obj)
     if test is None:
         return None
     from contrapose.flows.python.pytest_runs import run_decorated

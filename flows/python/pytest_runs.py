@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
-from contrapose.flows.cli.arguments import relative_folder
+from contrapose.flows.cli.arguments import shorten_folder
 from contrapose.flows.python.decorators import OPTION, PROPERTY
 from contrapose.flows.python.evaluate import evaluate
 from contrapose.flows.python.relation import relation
@@ -57,7 +57,7 @@ def run_suite(
 ) -> EvaluatedRun:
     """Run a suite, report each of its tests as a subtest if pytest can, and raise the outcome unless it is pass."""
     item = request.node
-    run = run_quietly(item, lambda: {"suite": locate(item, suite), **arguments})
+    run = run_quietly(item, lambda: {"suite": resolve_next_to_test(item, suite), **arguments})
     tests = run.summary["tests"]
     try:
         subtests = request.getfixturevalue("subtests")
@@ -76,21 +76,21 @@ def run_suite(
 
 def run_quietly(item: pytest.Item, arguments: Callable[[], dict[str, Any]]) -> EvaluatedRun:
     """Return a run in the folder of a test; report a user's mistake as an error of the test, without a traceback."""
-    folder = run_folder(item)
+    folder = choose_run_folder(item)
     try:
-        with ignored_warnings():
+        with ignore_library_warnings():
             named = {"out": folder, "quiet": True, **arguments()}
             if "data" in named:
-                named["data"] = locate(item, named["data"])
+                named["data"] = resolve_next_to_test(item, named["data"])
             run = evaluate(**named)
     except ContraposeError as error:
         raise_error(item, str(error))
     if item.config.getoption(OPTION) is None:
-        forget_old_runs(folder)
+        delete_old_runs(folder)
     return run
 
 
-def run_folder(item: pytest.Item) -> Path:
+def choose_run_folder(item: pytest.Item) -> Path:
     """Return the folder for a test's runs: below the folder that the option names, else in pytest's cache."""
     name = re.sub(r"[^\w.-]+", "-", item.nodeid).strip("-")[-120:]
     if (chosen := item.config.getoption(OPTION)) is not None:
@@ -99,13 +99,13 @@ def run_folder(item: pytest.Item) -> Path:
     return Path(tempfile.mkdtemp(prefix="contrapose-") if cache is None else cache.mkdir("contrapose"), name)
 
 
-def forget_old_runs(folder: Path) -> None:
+def delete_old_runs(folder: Path) -> None:
     """Delete all but the newest runs of a test from pytest's cache; their names begin with the time."""
     for summary in sorted(folder.glob("*/summary.json"))[:-KEPT_RUNS]:
         shutil.rmtree(summary.parent, ignore_errors=True)
 
 
-def locate(item: pytest.Item, value: Any) -> Any:
+def resolve_next_to_test(item: pytest.Item, value: Any) -> Any:
     """Return the path of a file that is next to the test file; return anything else unchanged."""
     if isinstance(value, str | Path) and str(value) and (beside := item.path.parent / value).is_file():
         return str(beside)
@@ -113,7 +113,7 @@ def locate(item: pytest.Item, value: Any) -> Any:
 
 
 @contextmanager
-def ignored_warnings() -> Iterator[None]:
+def ignore_library_warnings() -> Iterator[None]:
     """Ignore warnings of libraries to their own developers, because pytest may raise them as errors."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
@@ -134,7 +134,7 @@ def raise_outcome(item: pytest.Item, run: EvaluatedRun, tests: Sequence[Outcome]
         show = make_shower(show_toxic=run.show_toxic)
         reason = " ".join(f"{test['test_type']}: {show(test['reason'])}" for test in deciding)
         raise pytest.xfail.Exception(reason, pytrace=False)
-    pytest.fail(describe(run, deciding), pytrace=False)
+    pytest.fail(describe_failure(run, deciding), pytrace=False)
 
 
 def raise_error(item: pytest.Item, message: str) -> NoReturn:
@@ -143,28 +143,28 @@ def raise_error(item: pytest.Item, message: str) -> NoReturn:
     pytest.fail(message, pytrace=False)
 
 
-def describe(run: EvaluatedRun, tests: Sequence[Outcome]) -> str:
+def describe_failure(run: EvaluatedRun, tests: Sequence[Outcome]) -> str:
     """Return verdict, rates with their gates, the clearest failing pairs, and the path of the report."""
     show = make_shower(show_toxic=run.show_toxic)
-    lines = [line for test in tests for line in _head(test, show)]
-    last = f"Report: {relative_folder(run.location)}/report.html"
+    lines = [line for test in tests for line in _format_head(test, show)]
+    last = f"Report: {shorten_folder(run.location)}/report.html"
     if len(lines) >= MOST_LINES:
         lines = [*lines[: MOST_LINES - 2], f"… and {len(lines) - MOST_LINES + 2} more lines in the report"]
     else:
         # The clearest pair of each test, then the second one of each.
-        for pair in chain.from_iterable(zip_longest(*(_failing_pairs(run, test, show) for test in tests))):
+        for pair in chain.from_iterable(zip_longest(*(_format_failures(run, test, show) for test in tests))):
             lines += pair if pair and len(lines) + len(pair) < MOST_LINES else ()
     return "\n".join([*lines, last])
 
 
-def _head(test: Outcome, show: Show) -> Iterator[str]:
+def _format_head(test: Outcome, show: Show) -> Iterator[str]:
     """Yield the verdict of a test, and its rates with their gates."""
     yield f"{test['verdict'].upper()}  {test['test_type']}: {one_line(show(test['reason']))}"
     for gate in test["gates"]:
         yield f"  {format_label(test['test_type'], gate['name'])} {describe_gate(gate)}"
 
 
-def _failing_pairs(run: EvaluatedRun, test: Outcome, show: Show) -> Iterator[Sequence[str]]:
+def _format_failures(run: EvaluatedRun, test: Outcome, show: Show) -> Iterator[Sequence[str]]:
     """Yield three lines for each of the clearest failing cases: result, and prompt and reply before and after.
 
     If there are no failing cases, yield errors of calls instead.

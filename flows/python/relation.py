@@ -90,7 +90,7 @@ def _rows(before: object, after: Sequence[str]) -> pd.DataFrame:
 
 
 @contextmanager
-def named_relations(
+def name_relations(
     arguments: RunArguments, test: str | RelationTest | Sequence[str | RelationTest] | None
 ) -> Iterator[RunArguments]:
     """Yield arguments with names for all tests; runs can call functions of relations while the context is open."""

@@ -22,7 +22,7 @@ from types import FrameType
 from typing import TypeVar
 
 from contrapose.flows.cli.interruption import interruptible, is_importing
-from contrapose.flows.cli.start import make_home
+from contrapose.flows.cli.start import create_parent_of_home
 from contrapose.flows.orchestration.library_settings import SETTINGS
 from contrapose.tasks.core.damage import LOGGER as DAMAGE
 from contrapose.tasks.core.errors import ContraposeError
@@ -58,9 +58,9 @@ class RunInterrupted(KeyboardInterrupt):
         return [f"KeyboardInterrupt: {self}"]
 
 
-def in_session(work: Callable[[], R], *, show_toxic: bool) -> R:
+def run_in_session(work: Callable[[], R], *, show_toxic: bool) -> R:
     """Do the work of a call; report errors that the user can correct, and interruptions, in one line each."""
-    make_home()
+    create_parent_of_home()
     try:
         with interruptible((signal.SIGINT,)):
             return run_beside_loops(work)
@@ -73,9 +73,9 @@ def in_session(work: Callable[[], R], *, show_toxic: bool) -> R:
 def reword_error(error: Exception, *, show_toxic: bool) -> Exception:
     """Reword an error that the user can correct, with Python arguments instead of options; keep any other error."""
     if not isinstance(error, ContraposeError):
-        from contrapose.flows.orchestration.error_display import lost_server
+        from contrapose.flows.orchestration.error_display import find_lost_server
 
-        return lost_server(error) or error
+        return find_lost_server(error) or error
     from contrapose.tasks.text.masking import mask_toxic
 
     def in_python(remedy: str) -> str:
@@ -87,7 +87,7 @@ def reword_error(error: Exception, *, show_toxic: bool) -> Exception:
 
 
 @contextmanager
-def prefect_used(key_block: object) -> Iterator[Callable[[], None]]:
+def use_prefect(key_block: object) -> Iterator[Callable[[], None]]:
     """Set Prefect's settings for one call, in its context only, so that the block of a key can be read.
 
     Yields:
@@ -97,9 +97,9 @@ def prefect_used(key_block: object) -> Iterator[Callable[[], None]]:
     # Prefect sets up its loggers as `flow` is imported.
     from prefect import flow, settings  # noqa: F401
 
-    from contrapose.flows.cli.start import import_libraries, serve_blocks, server_starting, starting
+    from contrapose.flows.cli.start import ensure_block_server, import_libraries, name_step, start_server
     from contrapose.flows.orchestration.spinner import show_step
-    from contrapose.flows.serve.server_key import lacking_key
+    from contrapose.flows.serve.server_key import find_lacking_key
     from contrapose.tasks.core.secrets import SCHEME
 
     with ExitStack() as stack:
@@ -108,26 +108,26 @@ def prefect_used(key_block: object) -> Iterator[Callable[[], None]]:
             stack.enter_context(settings.temporary_settings({getattr(settings, name): values[name] for name in values}))
 
         def start() -> None:
-            with show_step(starting()), server_starting(use):
+            with show_step(name_step()), start_server(use):
                 import_libraries()
 
         patience = settings.PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS
         stack.enter_context(settings.temporary_settings(set_defaults={patience: SETTINGS[patience.name]}))
         if LOGS not in os.environ:
-            stack.enter_context(quiet_prefect())
-        if lacking := lacking_key():
+            stack.enter_context(silence_prefect())
+        if lacking := find_lacking_key():
             use(lacking)
-        serve_blocks(key_block or os.environ.get("CONTRAPOSE_STORE", "").startswith(SCHEME), use)
+        ensure_block_server(key_block or os.environ.get("CONTRAPOSE_STORE", "").startswith(SCHEME), use)
         yield start
 
 
 @contextmanager
-def quiet_call(wanted: bool) -> Iterator[None]:
+def silence_call(wanted: bool) -> Iterator[None]:
     """Print nothing of the work inside, if that is wanted: no progress, no remark, no warning of a damaged file."""
-    from contrapose.flows.orchestration.spinner import silent
+    from contrapose.flows.orchestration.spinner import hide_progress
 
     logger, drop = logging.getLogger(DAMAGE), (lambda _: False)
-    with silent(wanted), ExitStack() as stack:
+    with hide_progress(wanted), ExitStack() as stack:
         if wanted:
             logger.addFilter(drop)
             stack.callback(logger.removeFilter, drop)
@@ -138,7 +138,7 @@ _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 
 
 @contextmanager
-def quiet_prefect() -> Iterator[None]:
+def silence_prefect() -> Iterator[None]:
     """Stop all output of Prefect's log in this context; other threads still log."""
     token = _quiet.set(True)
     try:
@@ -196,14 +196,14 @@ def _settle(work: Callable[[], R], outcome: Future[R]) -> None:
 def _interrupt(thread: Thread, outcome: Future[R]) -> None:
     """Raise KeyboardInterrupt in a thread, at a point where that is safe, and wait for it to end."""
     end = monotonic() + GRACE_SECONDS
-    while _is_delicate(sys._current_frames().get(thread.ident or 0)) and monotonic() < end:
+    while _is_unsafe_to_stop(sys._current_frames().get(thread.ident or 0)) and monotonic() < end:
         sleep(LOOK_SECONDS)
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(KeyboardInterrupt))
     with suppress(Exception):
         outcome.exception(timeout=max(0.0, end - monotonic()))
 
 
-def _is_delicate(frame: FrameType | None) -> bool:
+def _is_unsafe_to_stop(frame: FrameType | None) -> bool:
     """Return True if the code of a frame imports something or starts a thread.
 
     CPython takes a thread that was made and has not begun yet for the one that made it. What is raised then ends the

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contrapose.flows.python.arguments import asked_model
+from contrapose.flows.python.arguments import offer_model
 from contrapose.flows.python.outcomes import EvaluatedRun
-from contrapose.flows.python.session import in_session, prefect_used, quiet_call
+from contrapose.flows.python.session import run_in_session, silence_call, use_prefect
 from contrapose.tasks.core.user_functions import offer_functions
 from contrapose.tasks.shrink.shortest import MOST_CALLS, REPEATS, ShortestPrompt
 
@@ -69,11 +69,11 @@ def shrink(
 
         settings = {} if test is None else {name: test.settings.get(name) for name in ("edit", "score")}
         own = {name: function for name, function in settings.items() if callable(function)}
-        with quiet_call(quiet), asked_model(model) as name, offer_functions(*own.values()) as offered:
+        with silence_call(quiet), offer_model(model) as name, offer_functions(*own.values()) as offered:
             of_tests = dict(zip(own, offered, strict=True))
             failed = open_case(location, case, runs=str(runs), function=name, of_tests=of_tests)
             limits = Limits(max_calls=max_calls, max_tokens=max_tokens, max_cost=max_cost)
-            with prefect_used(failed.config.key_block), show_step("shrink"):
+            with use_prefect(failed.config.key_block), show_step("shrink"):
                 return shrink_case(failed, limits=limits, repeats=repeats)
 
-    return in_session(work, show_toxic=show_toxic)
+    return run_in_session(work, show_toxic=show_toxic)

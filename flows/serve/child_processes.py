@@ -21,7 +21,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class ChildProcess:
     """One child process, with every process that it starts itself."""
 
     name: str
@@ -44,7 +44,7 @@ class Part:
 
 
 @contextmanager
-def stopping() -> Iterator[Event]:
+def catch_stop() -> Iterator[Event]:
     """Yield an event that is set by Ctrl-C, TERM or a closed terminal."""
     asked = Event()
     before = {number: signal.signal(number, lambda *_: asked.set()) for number in SIGNALS}
@@ -56,7 +56,7 @@ def stopping() -> Iterator[Event]:
 
 
 @contextmanager
-def running(module: str, *arguments: str, name: str) -> Iterator[Part]:
+def run_module(module: str, *arguments: str, name: str) -> Iterator[ChildProcess]:
     """Run a Python module as a program until the end of the context; then end it and all that it started."""
     log = home_folder() / "ui" / f"{name}.log"
     log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -69,7 +69,7 @@ def running(module: str, *arguments: str, name: str) -> Iterator[Part]:
             start_new_session=True,
         )
     try:
-        yield Part(name=name, process=process, log=log)
+        yield ChildProcess(name=name, process=process, log=log)
     finally:
         for number, seconds in ((signal.SIGTERM, ENDING), (signal.SIGKILL, None)):
             with suppress(ProcessLookupError, PermissionError):

@@ -62,12 +62,12 @@ UNKNOWN = (
 KEPT = "For another browser, name and password stand in {}, with a colon between them.\n"
 
 
-def new_key() -> str:
+def make_login_key() -> str:
     """Make a login key that nobody can guess: a name and 256 random bits."""
     return f"{USER}:{secrets.token_urlsafe(32)}"
 
 
-def basic(key: str) -> str:
+def encode_key(key: str) -> str:
     """Return the `Authorization` header for a key."""
     return f"Basic {b64encode(key.encode()).decode()}"
 
@@ -105,8 +105,8 @@ class Guard:
         if refused := self.refuse_misplaced(scope):
             return refused
         path, query = (scope[name].decode("latin-1") for name in ("raw_path", "query_string"))
-        cookie, cookies = f"{USER}-{self.port}={self._derive('cookie')}", ";".join(header_values(scope, "cookie"))
-        has_cookie = _is_among(cookie, [part.strip() for part in cookies.split(";")])
+        cookie, cookies = f"{USER}-{self.port}={self._derive('cookie')}", ";".join(get_header(scope, "cookie"))
+        has_cookie = _is_in(cookie, [part.strip() for part in cookies.split(";")])
         ticket = parse_qs(query).get(TICKET, [None])[0]
         if ticket is not None and scope["method"] == "GET":
             valid = hmac.compare_digest(ticket.encode(), self._derive("ticket").encode())
@@ -114,20 +114,20 @@ class Guard:
                 # Never the address of another machine, as "//name" would be.
                 page = "/" + path.lstrip("/\\")
                 return GuardAnswer(status=303, headers=(("Location", page), ("Set-Cookie", f"{cookie}; {ATTRIBUTES}")))
-        elif has_cookie or path in self.open_paths or _is_among(basic(self.key), header_values(scope, "authorization")):
+        elif has_cookie or path in self.open_paths or _is_in(encode_key(self.key), get_header(scope, "authorization")):
             return None
         asks = (("WWW-Authenticate", f'Basic realm="{USER}"'),) if self.kept and _is_navigation(scope) else ()
         return GuardAnswer(status=401, text=UNKNOWN + (KEPT.format(self.kept) if self.kept else ""), headers=asks)
 
     def refuse_misplaced(self, scope: Message) -> GuardAnswer | None:
         """Refuse a request that names another machine, or comes from another page, even if it has the key."""
-        host, port = header_values(scope, "host"), scope["server"][1]
+        host, port = get_header(scope, "host"), scope["server"][1]
         # Browsers leave port 80 out.
         known = [f"{name}:{port}" for name in NAMES] + ([*NAMES] if port == 80 else [])
         if host not in [[name] for name in known]:
             return GuardAnswer(status=404, text=ELSEWHERE)
-        own_page = header_values(scope, "sec-fetch-site") in ([], ["same-origin"], ["none"]) or _is_navigation(scope)
-        if header_values(scope, "origin") not in ([], [f"http://{host[0]}"]) or not own_page:
+        own_page = get_header(scope, "sec-fetch-site") in ([], ["same-origin"], ["none"]) or _is_navigation(scope)
+        if get_header(scope, "origin") not in ([], [f"http://{host[0]}"]) or not own_page:
             return GuardAnswer(status=403, text=FOREIGN)
         return None
 
@@ -136,18 +136,18 @@ class Guard:
         return hmac.new(self.key.encode(), purpose.encode(), sha256).hexdigest()
 
 
-def header_values(scope: Message, name: str) -> list[str]:
+def get_header(scope: Message, name: str) -> list[str]:
     """Return all values of a header of an ASGI request; give the name in lower case."""
     return [value.decode("latin-1") for header, value in scope["headers"] if header.decode("latin-1").lower() == name]
 
 
 def _is_navigation(scope: Message) -> bool:
     """Return True if a person opens a page, as by a link: then the reply is shown, and no other page reads it."""
-    shown = header_values(scope, "sec-fetch-mode"), header_values(scope, "sec-fetch-dest")
+    shown = get_header(scope, "sec-fetch-mode"), get_header(scope, "sec-fetch-dest")
     return shown == (["navigate"], ["document"]) and scope.get("method", "GET") in ("GET", "HEAD")
 
 
-def _is_among(secret: str, values: Sequence[str]) -> bool:
+def _is_in(secret: str, values: Sequence[str]) -> bool:
     """Return True if the secret is one of the values; compare in constant time."""
     return any(hmac.compare_digest(secret.encode(), value.encode()) for value in values)
 
@@ -180,7 +180,7 @@ def guard_app(app: App, guard: Guard) -> App:
         else:
             # A browser that was let in by a cookie brings the key from here on.
             kept = [(name, value) for name, value in scope["headers"] if name != b"authorization"]
-            own = {**scope, "headers": [*kept, (b"authorization", basic(guard.key).encode())]}
+            own = {**scope, "headers": [*kept, (b"authorization", encode_key(guard.key).encode())]}
             await app(own, receive, seal)
 
     return layer

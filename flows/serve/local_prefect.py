@@ -14,12 +14,12 @@ from threading import Event
 
 from contrapose.flows.deploy.deploy import POOL, deploy
 from contrapose.flows.deploy.deployment_options import DeploymentOptions
-from contrapose.flows.serve.child_processes import Part, running, stopping
-from contrapose.flows.serve.guard import HOST, Guard, basic, new_key
+from contrapose.flows.serve.child_processes import ChildProcess, catch_stop, run_module
+from contrapose.flows.serve.guard import HOST, Guard, encode_key, make_login_key
 from contrapose.flows.serve.prefect_app import KEPT
-from contrapose.flows.serve.prefect_app import settings as guarded_settings
-from contrapose.flows.serve.report_server import Served, port_error, reports, serving_site
-from contrapose.flows.serve.server_key import ADDRESS, KEY, keeping
+from contrapose.flows.serve.prefect_app import make_server_settings as guarded_settings
+from contrapose.flows.serve.report_server import ServedSite, make_port_error, make_report_site, serve_site
+from contrapose.flows.serve.server_key import ADDRESS, KEY, keep_key
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.report.publish import REPORTS_URL
 
@@ -37,8 +37,8 @@ def serve(options: DeploymentOptions, *, port: int | None = None, reports_port: 
 
     Raises ConfigError if the port is taken, or one of the processes ended by itself.
     """
-    key = new_key()
-    with own_port(port) as chosen, keeping(key, chosen) as kept:
+    key = make_login_key()
+    with reserve_port(port) as chosen, keep_key(key, chosen) as kept:
         guard, address = Guard(key=key, port=chosen, kept=str(kept)), f"http://{HOST}:{chosen}"
         # Before Prefect is imported here; the server and the worker inherit it.
         os.environ |= {
@@ -53,12 +53,12 @@ def serve(options: DeploymentOptions, *, port: int | None = None, reports_port: 
             **guarded_settings(key, chosen),
         }
         folder = Path(options.work_dir, "runs").resolve()
-        with stopping() as asked, serving_reports(folder, guard, reports_port) as served:
+        with catch_stop() as asked, serve_reports(folder, guard, reports_port) as served:
             os.environ[REPORTS_URL] = served.url
             if reports_port is None and served.url != f"http://{HOST}:{chosen + 1}":
                 yield f"port {chosen + 1} is taken: until this ends, reports are at {served.url} (--reports-port)"
             yield "starting; the first time takes a minute"
-            with running(SERVER, name="server") as server:
+            with run_module(SERVER, name="server") as server:
                 _wait_for(server, asked, guard, "/api/health", b"true")
                 yield from _deploy(options, asked)
                 if not asked.is_set():
@@ -67,16 +67,16 @@ def serve(options: DeploymentOptions, *, port: int | None = None, reports_port: 
 
 
 @contextmanager
-def serving_reports(folder: Path, guard: Guard, port: int | None) -> Iterator[Served]:
+def serve_reports(folder: Path, guard: Guard, port: int | None) -> Iterator[ServedSite]:
     """Serve the reports of a folder on the port, else on the port above Prefect's, else on any free one."""
     with ExitStack() as stack:
         try:
             wanted = guard.port + 1 if port is None else port
-            served = stack.enter_context(serving_site(reports(folder), port=wanted, guard=guard))
+            served = stack.enter_context(serve_site(make_report_site(folder), port=wanted, guard=guard))
         except ConfigError:
             if port is not None:
-                raise port_error(port, where="--reports-port") from None
-            served = stack.enter_context(serving_site(reports(folder), guard=guard))
+                raise make_port_error(port, where="--reports-port") from None
+            served = stack.enter_context(serve_site(make_report_site(folder), guard=guard))
         yield served
 
 
@@ -95,9 +95,9 @@ def _deploy(options: DeploymentOptions, asked: Event) -> Iterator[str]:
             raise
 
 
-def _run_worker(server: Part, guard: Guard, asked: Event) -> Iterator[str]:
+def _run_worker(server: ChildProcess, guard: Guard, asked: Event) -> Iterator[str]:
     address = f"http://{HOST}:{guard.port}"
-    with running("prefect", "worker", "start", "--pool", POOL, "--name", "contrapose-ui", name="worker") as worker:
+    with run_module("prefect", "worker", "start", "--pool", POOL, "--name", "contrapose-ui", name="worker") as worker:
         # Until its worker has asked for work, every deployment is shown as not ready.
         _wait_for(worker, asked, guard, f"/api/work_pools/{POOL}", b'"status":"READY"')
         if not asked.is_set():
@@ -112,7 +112,7 @@ def _run_worker(server: Part, guard: Guard, asked: Event) -> Iterator[str]:
 
 
 @contextmanager
-def own_port(wanted: int | None) -> Iterator[int]:
+def reserve_port(wanted: int | None) -> Iterator[int]:
     """Reserve the wanted port, or else Prefect's usual port, or else any free one.
 
     A server takes seconds until it listens. Until then, the port of the same number for datagrams, which nobody else
@@ -130,13 +130,13 @@ def own_port(wanted: int | None) -> Iterator[int]:
             listener.close()
             yield chosen
             return
-    raise port_error(wanted)
+    raise make_port_error(wanted)
 
 
-def _wait_for(part: Part, asked: Event, guard: Guard, path: str, text: bytes) -> None:
+def _wait_for(part: ChildProcess, asked: Event, guard: Guard, path: str, text: bytes) -> None:
     """Wait until the server's answer contains a text that shows that a process works, or a signal asks to stop."""
     address = f"http://{HOST}:{guard.port}{path}"
-    request = urllib.request.Request(address, headers={"Authorization": basic(guard.key)})
+    request = urllib.request.Request(address, headers={"Authorization": encode_key(guard.key)})
     end = time.monotonic() + STARTING
     while time.monotonic() < end and not asked.is_set() and part.process.poll() is None:
         with suppress(OSError), urllib.request.urlopen(request, timeout=2) as answer:  # noqa: S310

@@ -11,7 +11,7 @@ import os
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from contrapose.flows.serve.guard import HOST, NAMES, App, Guard, Message, Receive, Send, basic, guard_app
+from contrapose.flows.serve.guard import HOST, NAMES, App, Guard, Message, Receive, Send, encode_key, guard_app
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -26,7 +26,7 @@ UI_SETTINGS = "/ui-settings"
 """Path where Prefect's pages learn whether they must ask for the key."""
 
 
-def settings(key: str, port: int) -> dict[str, str]:
+def make_server_settings(key: str, port: int) -> dict[str, str]:
     """Return the environment for a Prefect server on a port of this machine, and for its clients."""
     return {
         "PREFECT_API_AUTH_STRING": key,
@@ -43,12 +43,12 @@ def serve(port: int, *, log_level: str) -> None:
     from prefect.settings import get_current_settings
 
     from contrapose.flows.serve.prefect_database import use_own_database
-    from contrapose.flows.serve.queued_sqlite import queued
+    from contrapose.flows.serve.queued_sqlite import queue_writes
 
     use_own_database()
 
     api = get_current_settings().server.api
-    with queued():
+    with queue_writes():
         uvicorn.run(
             "contrapose.flows.serve.prefect_app:create",
             factory=True,
@@ -89,11 +89,11 @@ def create() -> App:
 
     pages: App = without_login
     if not get_current_settings().server.analytics_enabled:
-        pages = without_telemetry(pages, api.port)
+        pages = block_telemetry(pages, api.port)
     return guard_app(pages, Guard(key=key, port=api.port, kept=os.environ.get(KEPT, ""), open_paths=OPEN))
 
 
-def without_telemetry(app: App, port: int) -> App:
+def block_telemetry(app: App, port: int) -> App:
     """Return an application whose pages load from, and send to, this server only.
 
     Prefect's newer pages ask Amplitude for its settings before they look whether telemetry is off.
@@ -127,7 +127,7 @@ def _let_actions_in(key: str) -> None:
         """Prefect's client for automations, with key and token."""
 
         def __init__(self, additional_headers: dict[str, str] | None = None) -> None:
-            super().__init__({**(additional_headers or {}), "Authorization": basic(key)})
+            super().__init__({**(additional_headers or {}), "Authorization": encode_key(key)})
             self._http_client.enable_csrf_support = True
 
     actions.PrefectServerEventsAPIClient = Admitted  # type: ignore[attr-defined]

@@ -24,18 +24,18 @@ FIELDS = {"connection_url", "driver", "name", "host"}
 SQLITE = "sqlite+aiosqlite:///"
 
 
-def own_file() -> Path:
+def find_own_file() -> Path:
     """Return Contrapose's SQLite file for the installed Prefect version."""
     return home_folder().absolute() / "prefect" / metadata.version("prefect") / "prefect.db"
 
 
-def used_file() -> Path | None:
+def find_used_file() -> Path | None:
     """Return the SQLite file that our servers use; None if the user named another kind of database."""
     from prefect.settings import get_current_settings
 
     database = get_current_settings().server.database
     if not FIELDS & database.model_fields_set or database.connection_url is None:
-        return own_file()
+        return find_own_file()
     url = database.connection_url.get_secret_value()
     return Path(url.removeprefix(SQLITE)) if url.startswith(SQLITE) and "memory" not in url else None
 
@@ -49,12 +49,12 @@ def use_own_database() -> None:
 
     from contrapose.flows.serve.server_key import use_in_process
 
-    file = own_file()
-    if used_file() != file:
+    file = find_own_file()
+    if find_used_file() != file:
         return
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with FileLock(file.with_suffix(".lock")):
-        older = [] if file.exists() else [*older_files(file)]
+        older = [] if file.exists() else [*list_older_files(file)]
         # One that is damaged or in use for long is left out: the server makes a new one.
         with suppress(sqlite3.Error):
             for source in older[-1:]:
@@ -62,7 +62,7 @@ def use_own_database() -> None:
     use_in_process({DATABASE: f"{SQLITE}{file}"})
 
 
-def older_files(file: Path) -> Iterator[Path]:
+def list_older_files(file: Path) -> Iterator[Path]:
     """Return the databases of older versions of Prefect, the newest last."""
     from packaging.version import InvalidVersion, Version
 
@@ -86,7 +86,7 @@ def copy_database(source: Path, target: Path) -> None:
     os.replace(part, target)
 
 
-def database_problem(file: Path) -> str:
+def find_database_problem(file: Path) -> str:
     """Describe why the installed Prefect cannot use a database; "" if it can, or creates a new one."""
     if not file.exists():
         return ""

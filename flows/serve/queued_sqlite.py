@@ -30,7 +30,7 @@ class QueuedSqlite(AioSqliteConfiguration):
             yield transaction
 
 
-def queued() -> AbstractContextManager[Any]:
+def queue_writes() -> AbstractContextManager[Any]:
     """Let Prefect's server use queued transactions until the end of the context, if its database is SQLite."""
     address = str(PREFECT_API_DATABASE_CONNECTION_URL.value())
     if make_url(address).get_backend_name() != "sqlite":

@@ -24,7 +24,7 @@ from contrapose.flows.serve.guard import (
     Receive,
     Send,
     guard_app,
-    new_key,
+    make_login_key,
 )
 from contrapose.tasks.core.errors import ConfigError
 
@@ -58,7 +58,7 @@ Site = Callable[[str], PageReply | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Served:
+class ServedSite:
     """A site that is being served, with its address and guard."""
 
     url: str
@@ -92,7 +92,7 @@ def _respond(site: Site, scope: Message) -> Response:
 
 
 @contextmanager
-def serving_site(site: Site, *, port: int = 0, guard: Guard | None = None) -> Iterator[Served]:
+def serve_site(site: Site, *, port: int = 0, guard: Guard | None = None) -> Iterator[ServedSite]:
     """Serve a site on loopback, on the port or any free one, until the end of the context.
 
     Without a guard, a new key is made. Raises ConfigError if the port cannot be used.
@@ -105,9 +105,9 @@ def serving_site(site: Site, *, port: int = 0, guard: Guard | None = None) -> It
     try:
         listening = socket.create_server((HOST, port))
     except (OSError, OverflowError):
-        raise port_error(port) from None
+        raise make_port_error(port) from None
     chosen = int(listening.getsockname()[1])
-    chosen_guard = guard or Guard(key=new_key(), port=chosen)
+    chosen_guard = guard or Guard(key=make_login_key(), port=chosen)
     config = uvicorn.Config(
         guard_app(app, chosen_guard),
         lifespan="off",
@@ -122,13 +122,13 @@ def serving_site(site: Site, *, port: int = 0, guard: Guard | None = None) -> It
     thread = Thread(target=server.run, args=([listening],), daemon=True)
     thread.start()
     try:
-        yield Served(url=f"http://{HOST}:{chosen}", guard=chosen_guard)
+        yield ServedSite(url=f"http://{HOST}:{chosen}", guard=chosen_guard)
     finally:
         server.should_exit = True
         thread.join()
 
 
-def port_error(port: int | None, *, where: str = "--port") -> ConfigError:
+def make_port_error(port: int | None, *, where: str = "--port") -> ConfigError:
     """Return the error that a port cannot be used."""
     return ConfigError(
         f"port {port} cannot be used",
@@ -138,7 +138,7 @@ def port_error(port: int | None, *, where: str = "--port") -> ConfigError:
     )
 
 
-def reports(folder: Path) -> Site:
+def make_report_site(folder: Path) -> Site:
     """Return a site with the reports of the runs in a folder."""
 
     def page(path: str) -> PageReply | None:

@@ -20,7 +20,7 @@ ADDRESS = "PREFECT_API_URL"
 """Environment variable: the server that is used."""
 
 
-def key_file(port: int) -> Path:
+def find_key_file(port: int) -> Path:
     """Return the file that keeps the key of the server on a port of this machine."""
     # Imported here: it brings the libraries of tables, which a command that only looks for a key does without.
     from contrapose.tasks.core.home import home_folder
@@ -29,9 +29,9 @@ def key_file(port: int) -> Path:
 
 
 @contextmanager
-def keeping(key: str, port: int) -> Iterator[Path]:
+def keep_key(key: str, port: int) -> Iterator[Path]:
     """Keep a key in a file until the end of the context, readable by its owner alone."""
-    path = key_file(port)
+    path = find_key_file(port)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     # One that a killed server left goes first: what is opened is new, and has these rights from the start.
     path.unlink(missing_ok=True)
@@ -44,7 +44,7 @@ def keeping(key: str, port: int) -> Iterator[Path]:
             path.unlink()
 
 
-def kept_key(url: str | None) -> str:
+def read_kept_key(url: str | None) -> str:
     """Return the key of the server at a URL; "" if no server of this home runs there."""
     try:
         parts = urlsplit(url or "")
@@ -54,7 +54,7 @@ def kept_key(url: str | None) -> str:
     if parts.hostname not in NAMES or port is None:
         return ""
     with suppress(OSError, UnicodeDecodeError):
-        return key_file(port).read_text(encoding="utf-8")
+        return find_key_file(port).read_text(encoding="utf-8")
     return ""
 
 
@@ -63,13 +63,13 @@ def bring_key() -> None:
 
     A key that the user has set stays.
     """
-    if KEY not in os.environ and (key := kept_key(os.environ.get(ADDRESS))):
+    if KEY not in os.environ and (key := read_kept_key(os.environ.get(ADDRESS))):
         os.environ[KEY] = key
 
 
 def bring_key_as_configured() -> None:
     """Set the key of a server that only Prefect's own configuration names, such as a profile."""
-    if lacking := lacking_key():
+    if lacking := find_lacking_key():
         use_in_process(lacking)
 
 
@@ -101,12 +101,12 @@ def refuse_silent_server(*, temporary: bool = False) -> None:
             ) from None
 
 
-def lacking_key() -> dict[str, str]:
+def find_lacking_key() -> dict[str, str]:
     """Return the setting of the key that the configured server asks for and Prefect lacks; "" for none."""
     from prefect.settings import get_current_settings
 
     api = get_current_settings().api
-    key = kept_key(api.url) if api.auth_string is None else ""
+    key = read_kept_key(api.url) if api.auth_string is None else ""
     return {KEY: key} if key else {}
 
 

@@ -20,9 +20,9 @@ from threading import Thread
 from time import monotonic, sleep
 from typing import IO
 
-from contrapose.flows.serve.guard import HOST, new_key
-from contrapose.flows.serve.prefect_app import serve, settings
-from contrapose.flows.serve.prefect_database import NAMED, own_file, used_file
+from contrapose.flows.serve.guard import HOST, make_login_key
+from contrapose.flows.serve.prefect_app import make_server_settings, serve
+from contrapose.flows.serve.prefect_database import NAMED, find_own_file, find_used_file
 from contrapose.flows.serve.server_key import ADDRESS, KEY
 from contrapose.tasks.core.errors import ConfigError
 
@@ -58,7 +58,7 @@ class TemporaryServer:
         self.port = 0
         self.makes_database = False
         """True where it was begun without a database of Prefect, which takes it some seconds more."""
-        self._key = new_key()
+        self._key = make_login_key()
         self._process: subprocess.Popen[bytes] | None = None
         self._errors: IO[bytes] | None = None
 
@@ -78,7 +78,7 @@ class TemporaryServer:
             return
         with socket.create_server((HOST, 0)) as trial:
             self.port = int(trial.getsockname()[1])
-        self.makes_database = not any(map(os.environ.get, NAMED)) and not own_file().exists()
+        self.makes_database = not any(map(os.environ.get, NAMED)) and not find_own_file().exists()
         set_in_python: dict[str, str] = {}
         if "prefect.settings" in sys.modules:
             from prefect.settings import get_current_settings
@@ -88,7 +88,7 @@ class TemporaryServer:
         self._process = subprocess.Popen(
             # No file of the user's working folder is a module there.
             [sys.executable, "-P", "-m", __name__, str(self.port)],
-            env={**os.environ, **set_in_python, **OWN_SETTINGS, **settings(self._key, self.port)},
+            env={**os.environ, **set_in_python, **OWN_SETTINGS, **make_server_settings(self._key, self.port)},
             stdin=subprocess.PIPE,
             # It says nothing; whoever reads what this process prints would wait for its end.
             stdout=subprocess.DEVNULL,
@@ -138,7 +138,7 @@ class TemporaryServer:
             output = self._errors.read().decode("utf-8", "replace").split("\n")
         self._process = None
         why = next((line for line in output if "Error" in line and not line.startswith(" ")), "it said nothing")
-        file = used_file()
+        file = find_used_file()
         database = "Rename that file" if file else "Start that database, or correct its address"
         return ConfigError(
             f"the temporary Prefect server did not start (status {status}: {why})",
@@ -149,26 +149,26 @@ class TemporaryServer:
 
 
 @cache
-def own_server() -> TemporaryServer:
+def get_own_server() -> TemporaryServer:
     """Return the one temporary server that this process may start."""
     return TemporaryServer()
 
 
-def is_kept() -> bool:
+def is_server_kept() -> bool:
     """Return True if Prefect's server remains after this process, so that people can read what is reported to it."""
     from prefect.settings import PREFECT_API_URL
 
-    return bool(PREFECT_API_URL.value()) and PREFECT_API_URL.value() != own_server().url
+    return bool(PREFECT_API_URL.value()) and PREFECT_API_URL.value() != get_own_server().url
 
 
-def is_wanted() -> bool:
+def is_server_wanted() -> bool:
     """Return True if Prefect's settings name no server, and allow a temporary one."""
     from prefect.settings import PREFECT_API_URL, PREFECT_SERVER_EPHEMERAL_ENABLED
 
     return not PREFECT_API_URL.value() and bool(PREFECT_SERVER_EPHEMERAL_ENABLED.value())
 
 
-def collect_seldom() -> None:
+def collect_rarely() -> None:
     """Collect cyclic garbage rarely, because there is hardly any and imports become a tenth faster."""
     gc.set_threshold(*SELDOM)
 
@@ -184,9 +184,9 @@ def main(port: int) -> None:
         sleep(ENDING)
         os._exit(1)
 
-    collect_seldom()
+    collect_rarely()
     Thread(target=end_with_input, daemon=True).start()
-    if is_wanted():
+    if is_server_wanted():
         serve(port, log_level="error")
 
 

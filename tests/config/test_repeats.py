@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from mocked import mocked
 
-from contrapose.flows.cli.preview import previews, previews_to_show
+from contrapose.flows.cli.preview import load_previews, load_previews_to_show
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.run_config import NOISE_SAMPLES, RunConfig
 from contrapose.tasks.config.suite_files import validate
@@ -116,7 +116,7 @@ def test_each_repeat_is_a_reply_and_a_row_of_its_own() -> None:
 
 
 def test_a_preview_shows_each_prompt_once() -> None:
-    (found,) = previews(configured(limit=2))
+    (found,) = load_previews(configured(limit=2))
     assert [len(cases) for cases in found.cases()] == [3, 3]
-    (shown,) = previews_to_show(configured(limit=2))
+    (shown,) = load_previews_to_show(configured(limit=2))
     assert [len(cases) for cases in shown.cases()] == [1, 1]

@@ -16,7 +16,7 @@ from own_process import run_process
 from places import REPOSITORY
 from prefect.settings import PREFECT_API_URL
 
-from contrapose.flows.cli import parser
+from contrapose.flows.cli import make_parser
 from contrapose.tasks.config.suite_files import load_config
 
 SHELL = [block for block in blocks("bash", "console") if list(commands(block))]
@@ -28,7 +28,7 @@ SUITE_KEYS = {"tests", "few_shot", "suite"}
 def test_each_command_is_understood(block: Block) -> None:
     for arguments in commands(block):
         try:
-            parser(arguments).parse_args(arguments)
+            make_parser(arguments).parse_args(arguments)
         except SystemExit:
             pytest.fail(f"{block.page}: contrapose {shlex.join(arguments)}")
 

@@ -20,8 +20,8 @@ from newest_run import summary_of
 from playwright.sync_api import Locator, Page, expect
 from prefect_house import ENDED, processes_of, until
 
-from contrapose.flows.serve.guard import basic
-from contrapose.flows.serve.prefect_app import settings
+from contrapose.flows.serve.guard import encode_key
+from contrapose.flows.serve.prefect_app import make_server_settings
 from contrapose.tasks.config.suite_files import load_config
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
@@ -55,7 +55,7 @@ class Local:
         return self.state(run)
 
     def output_of(self, *words: str) -> str:
-        own = self.ui.environment | settings(self.ui.key, 0) | {"PREFECT_API_URL": f"{self.ui.url}/api"}
+        own = self.ui.environment | make_server_settings(self.ui.key, 0) | {"PREFECT_API_URL": f"{self.ui.url}/api"}
         done = subprocess.run(words, cwd=self.folder, env=own, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -82,7 +82,7 @@ def test_the_form_starts_a_run_that_leaves_its_report(local: Local) -> None:
     artifacts = local.post("/artifacts/filter", artifacts={"flow_run_id": {"any_": [run]}})
     link = next(each["data"] for each in artifacts if (each["key"] or "").endswith("-link"))
     url = link[link.index("(http") + 1 : link.rindex(")")]
-    asked = urllib.request.Request(url, headers={"Authorization": basic(local.ui.key)})
+    asked = urllib.request.Request(url, headers={"Authorization": encode_key(local.ui.key)})
     with urllib.request.urlopen(asked, timeout=10) as reply:
         assert b"order_bias" in reply.read()
     summary = summary_of(local.folder / "runs")

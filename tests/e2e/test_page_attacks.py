@@ -22,7 +22,7 @@ from playwright.sync_api import Page, expect
 from small_server import answering
 from websockets.asyncio.client import connect
 
-from contrapose.flows.serve.guard import basic
+from contrapose.flows.serve.guard import encode_key
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -38,10 +38,10 @@ WEBSOCKETS = (
 )
 TEMPORARY = """
 import os, sys
-from contrapose.flows.cli.start import be_quiet
-be_quiet(logs=False)
-from contrapose.flows.cli.start import server_starting
-with server_starting():
+from contrapose.flows.cli.start import set_environment_defaults
+set_environment_defaults(logs=False)
+from contrapose.flows.cli.start import start_server
+with start_server():
     pass
 from prefect.client.orchestration import get_client
 with get_client(sync_client=True) as client:
@@ -119,7 +119,7 @@ def test_nothing_is_read(target: Target) -> None:
     for path in (target.path, "/", "/api/health", "/openapi.json", "/ui-settings"):
         for marks in foreign(target):
             # With the key, too: a browser may have been told it.
-            for key in ({}, {"Authorization": basic(target.key)}):
+            for key in ({}, {"Authorization": encode_key(target.key)}):
                 status, body, headers = ask(target.url, path, **marks, **key)
                 assert status in (403, 404), (path, marks)
                 assert b"secret" not in body
@@ -145,7 +145,7 @@ def test_nothing_is_started(server: str, request: pytest.FixtureRequest) -> None
             headers = {**marks, **({"Content_Type": kind} if kind else {})}
             assert ask(target.url, "/api/flows/", method="POST", body=PLANTED, **headers)[0] in (401, 403, 404)
     # Nor with the key, and no token: what a browser sends by itself starts nothing.
-    key = {"Authorization": basic(target.key), "Content_Type": "application/json"}
+    key = {"Authorization": encode_key(target.key), "Content_Type": "application/json"}
     assert ask(target.url, "/api/flows/", method="POST", body=PLANTED, **key)[0] == 403
     assert call(target.url, target.key, "POST", "/flows/count", {}) == before
 

@@ -11,7 +11,7 @@ from fake_endpoint import Endpoint, serving
 from own_process import Ended, run_process
 
 import contrapose
-from contrapose.flows.python.pytest_runs import MOST_LINES, describe
+from contrapose.flows.python.pytest_runs import MOST_LINES, describe_failure
 
 HEAD = """
 import re
@@ -79,7 +79,7 @@ def test_each_failing_test_of_a_suite_shows_a_pair(tmp_path: Path, monkeypatch: 
     names = ("politely", "kindly", "shortly")
     tests = [contrapose.relation(after=lambda text, n=n: f"{n}: {text}", score=str.__eq__, name=n) for n in names]
     run = contrapose.evaluate(model=lambda prompt: prompt, data=texts, test=tests, quiet=True)
-    lines = describe(run, run.summary["tests"][:2]).splitlines()
+    lines = describe_failure(run, run.summary["tests"][:2]).splitlines()
     assert len(lines) <= MOST_LINES
     shown = [sum(line.startswith(f"{test['test_type']} ") for line in lines) for test in run.summary["tests"]]
     assert shown == [2, 1, 0]

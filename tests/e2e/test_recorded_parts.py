@@ -14,7 +14,7 @@ from plain_broker import PlainBroker
 from test_worked_examples import CACTUS, EGGS, PAIR, TOTAL, VALKYRIA
 
 from contrapose.flows.cli import main
-from contrapose.flows.cli.preview import previews
+from contrapose.flows.cli.preview import load_previews
 from contrapose.flows.orchestration.options import resolve_suite, select_tests
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.registry import PROBES, names
@@ -140,7 +140,7 @@ def test_id_original_and_perturbed_suffice_for_every_test(test: str, name: str) 
     """The first case of each sample that can be changed has the two replies of its row; each cue has its own texts."""
     spec = ModelSpec(id=f"recorded/{name}")
     config, _ = resolve_suite(None, {"model": spec.id, "limit": 80})
-    [preview] = previews(select_tests(config, [test]))
+    [preview] = load_previews(select_tests(config, [test]))
     rows = [{"id": one.id, "original": f"{one.id} A", "perturbed": f"{one.id} B"} for one in preview.loaded.samples]
     if name.endswith("csv"):
         pd.DataFrame(rows).to_csv(name, index=False)
@@ -165,7 +165,7 @@ def test_ids_of_cases_find_every_case_and_control(test: str) -> None:
     config, _ = resolve_suite(
         None, {"model": "recorded/replies.jsonl", "limit": 80, "noise": 0, "tests.defaults.control": True}
     )
-    [preview] = previews(select_tests(config, [test]))
+    [preview] = load_previews(select_tests(config, [test]))
     cases = [case for own in preview.cases() for case in own]
     write_rows("replies.jsonl", [{"id": case.id, "original": "A", "perturbed": "B"} for case in cases])
     assert list(RecordedReplies().replied(config.model_spec(), cases)) == cases

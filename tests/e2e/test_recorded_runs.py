@@ -18,7 +18,7 @@ from newest_run import asking, results_of, write_rows
 
 from bench.llmbar import FILE, rows
 from contrapose.flows.cli import main
-from contrapose.flows.cli.preview import previews
+from contrapose.flows.cli.preview import load_previews
 from contrapose.flows.orchestration.options import resolve_suite
 from contrapose.tasks.infer.ask import list_questions
 
@@ -33,7 +33,7 @@ ARGUMENTS = ("--suite", "full", "--limit", "6", "--out", "out")
 def prompts(*, controls: bool, tests: tuple[str, ...]) -> list[str]:
     """What the tests would ask with `ARGUMENTS`, with or without their controls."""
     config, _ = resolve_suite("full", {"limit": 6, "model": "openai/m"})
-    chosen = [preview for preview in previews(config) if preview.plan.test in tests]
+    chosen = [preview for preview in load_previews(config) if preview.plan.test in tests]
     cases = [case for preview in chosen for portion in preview.cases() for case in portion]
     cases = [case for case in cases if case.skip_reason is None and (controls or not case.control)]
     return [question.prompt for question in list_questions(cases)]

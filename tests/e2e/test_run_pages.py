@@ -13,7 +13,7 @@ from browsers import chromium
 from playwright.sync_api import Browser, expect
 from small_server import Asked, answering
 
-from contrapose.flows.serve.report_server import reports, serving_site
+from contrapose.flows.serve.report_server import make_report_site, serve_site
 from contrapose.flows.serve.view.site import Viewer
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
@@ -87,7 +87,7 @@ def site(runs: Path, kind: str) -> Any:
     """The site of `contrapose view`, or of the reports behind `contrapose ui`, and where a run's page is in it."""
     if kind == "view":
         return Viewer(root=runs.resolve(), history=str(runs / "history")), "/files"
-    return reports(runs), ""
+    return make_report_site(runs), ""
 
 
 @pytest.mark.parametrize("kind", ["view", "reports"])
@@ -102,7 +102,7 @@ def test_the_page_of_one_run_reads_nothing_of_another_and_sends_nothing_out(
         heard.append(asked.path)
         asked.reply()
 
-    with answering(listen) as evil, serving_site(viewer) as served:
+    with answering(listen) as evil, serve_site(viewer) as served:
         for name, text in {SECRET: "secret", STRANGE: PAGE}.items():
             (tmp_path / name).mkdir()
             filled = text.format(evil=evil, other=f"{below}/{SECRET}/report.html") if name == STRANGE else text
@@ -129,7 +129,7 @@ def test_our_own_page_still_filters_copies_saves_and_leads_to_the_checks(
 ) -> None:
     viewer, below = site(run.parent, kind)
     said: list[str] = []
-    with serving_site(viewer) as served:
+    with serve_site(viewer) as served:
         context = browser.new_context(accept_downloads=True)
         page = context.new_page()
         page.on("console", lambda message: said.append(message.text))

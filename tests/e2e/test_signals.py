@@ -16,8 +16,8 @@ from fake_endpoint import serving
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 WAITING = """
-from contrapose.flows.cli.start import server_starting
-with server_starting():
+from contrapose.flows.cli.start import start_server
+with start_server():
     pass
 print("up", flush=True)
 input()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contrapose.flows.cli.validate import check
+from contrapose.flows.cli.validate import validate_run
 from contrapose.tasks.config.plan import Plan, plans
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError
@@ -166,16 +166,16 @@ def test_too_few_controls_leave_the_test_unscored() -> None:
 
 def test_auto_without_controls_is_refused_before_a_model_is_asked() -> None:
     with pytest.raises(ConfigError, match="threshold: auto without controls") as caught:
-        check(config(control=False))
+        validate_run(config(control=False))
     assert caught.value.where == "tests.sensitivity.add_negation.threshold"
-    assert check(config(control=True, limit=20))
+    assert validate_run(config(control=True, limit=20))
 
 
 def test_auto_with_a_limit_that_allows_too_few_controls_is_refused_too() -> None:
     with pytest.raises(
         ConfigError, match="threshold: auto with a limit of 19; expected controls of at least 20 samples"
     ):
-        check(config(control=True, limit=19))
+        validate_run(config(control=True, limit=19))
 
 
 def test_the_setting_is_one_of_three_kinds_in_the_form() -> None:

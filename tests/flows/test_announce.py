@@ -17,7 +17,7 @@ from prefect.states import Completed, Failed, State, Suspended
 from contrapose.flows.check_retrained_model import check_retrained_model
 from contrapose.flows.cli import deploy, main
 from contrapose.flows.cli.deploy import follow_check
-from contrapose.flows.deploy.automations import AutomationBlock, specifications, update
+from contrapose.flows.deploy.automations import AutomationBlock, read_automations, update_automation
 from contrapose.flows.orchestration.verdict_state import LABEL
 from contrapose.tasks.core.errors import ConfigError
 
@@ -73,7 +73,7 @@ def test_held_candidate_is_named_once_while_a_person_decides(
 
 
 BLOCK = "00000000-0000-0000-0000-000000000001"
-AUTOMATIONS: list[dict[str, Any]] = specifications()
+AUTOMATIONS: list[dict[str, Any]] = read_automations()
 
 
 @pytest.mark.usefixtures("prefect_server")
@@ -82,11 +82,11 @@ def test_an_automation_that_is_the_same_is_not_written_again() -> None:
 
     (lost,) = (each for each in AUTOMATIONS if each["name"] == "contrapose-lost")
     with get_client(sync_client=True) as client:
-        assert update(client, lost, []) == "created"
+        assert update_automation(client, lost, []) == "created"
         trigger = client.read_automations_by_name(lost["name"])[0].trigger
-        assert update(client, lost, []) == "as it is"
+        assert update_automation(client, lost, []) == "as it is"
         assert client.read_automations_by_name(lost["name"])[0].trigger == trigger
-        assert update(client, {**lost, "description": "Another one."}, []) == "updated"
+        assert update_automation(client, {**lost, "description": "Another one."}, []) == "updated"
         client.delete_automation(client.read_automations_by_name(lost["name"])[0].id)
 
 

@@ -16,7 +16,7 @@ from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL, PREFECT_API_UR
 from contrapose import NO_TELEMETRY
 from contrapose.flows.cli import start
 from contrapose.flows.cli.doctor.server import check_prefect
-from contrapose.flows.cli.start import server_starting
+from contrapose.flows.cli.start import start_server
 from contrapose.flows.serve import temporary_server
 from contrapose.tasks.core.errors import ConfigError
 
@@ -35,10 +35,10 @@ def test_a_person_is_told_of_the_database_that_is_made_once(
         temporary_server.own_file().parent.mkdir(parents=True)
         temporary_server.own_file().touch()
     server = temporary_server.TemporaryServer()
-    monkeypatch.setattr(start, "own_server", lambda: server)
+    monkeypatch.setattr(start, "get_own_server", lambda: server)
     monkeypatch.setattr(temporary_server.subprocess, "Popen", lambda *_, **__: SimpleNamespace(stdin=None))
     server.begin()
-    assert start.starting() == step
+    assert start.name_step() == step
 
 
 @pytest.fixture
@@ -51,14 +51,15 @@ def nowhere(tmp_path: Path) -> Path:
 def test_a_home_that_cannot_be_written_is_told_at_once(nowhere: Path) -> None:
     unset = {PREFECT_API_DATABASE_CONNECTION_URL: f"sqlite+aiosqlite:///{nowhere}/prefect.db"}
     with temporary_settings(unset, restore_defaults={PREFECT_API_URL}):
-        with pytest.raises(ConfigError, match="CONNECTION_URL"), server_starting():
+        with pytest.raises(ConfigError, match="CONNECTION_URL"), start_server():
             pass
         assert next(check_prefect()).state == "problem"
 
 
 def test_what_threads_of_prefect_say_at_the_end_is_not_shown() -> None:
     code = (
-        "from contrapose.flows.cli.start import be_quiet; be_quiet(logs=False); import logging, prefect;"
+        "from contrapose.flows.cli.start import set_environment_defaults; set_environment_defaults(logs=False);"
+        "import logging, prefect;"
         "from prefect.logging.configuration import setup_logging; setup_logging();"
         "logging.getLogger('EventsWorker').warning('Still processing')"
     )
@@ -70,10 +71,10 @@ def test_what_threads_of_prefect_say_at_the_end_is_not_shown() -> None:
 def started(home: Path) -> Ended:
     """A process that starts the temporary server in a home, and says whether it answered."""
     code = (
-        "from contrapose.flows.cli.start import be_quiet; be_quiet(logs=False)\n"
-        "from contrapose.flows.cli.start import own_server\n"
+        "from contrapose.flows.cli.start import set_environment_defaults; set_environment_defaults(logs=False)\n"
+        "from contrapose.flows.cli.start import get_own_server\n"
         "from contrapose.tasks.core.errors import ConfigError\n"
-        "server = own_server()\n"
+        "server = get_own_server()\n"
         "try: server.start()\n"
         "except ConfigError as error: print(error)\n"
         "else: print('answered', server.running); server.leave()\n"
@@ -108,10 +109,11 @@ def test_a_server_takes_no_module_from_the_folder_of_a_person_and_keeps_nobody_w
     (tmp_path / "uvicorn.py").write_text("raise SystemExit('a file of the user')")
     code = (
         "import os, signal\n"
-        "from contrapose.flows.cli.start import be_quiet, own_server; be_quiet(logs=False)\n"
-        "own_server().start()\n"
-        "os.kill(own_server()._process.pid, signal.SIGSTOP)\n"
-        "print(own_server()._process.pid, flush=True)\n"
+        "from contrapose.flows.cli.start import set_environment_defaults, get_own_server\n"
+        "set_environment_defaults(logs=False)\n"
+        "get_own_server().start()\n"
+        "os.kill(get_own_server()._process.pid, signal.SIGSTOP)\n"
+        "print(get_own_server()._process.pid, flush=True)\n"
         "os._exit(0)"
     )
     # A server that is stopped does not end with its owner.
@@ -127,8 +129,8 @@ def test_a_run_does_not_import_what_its_server_does(tmp_path: Path) -> None:
         "import sys\n"
         "from contrapose.flows.cli import main\n"
         "main(['run', '--model', 'mock', '--limit', '3', '--test', 'order_bias', '--quiet', '--exit-zero'])\n"
-        "from contrapose.flows.serve.temporary_server import is_kept, own_server\n"
-        "print(own_server().running, is_kept())\n"
+        "from contrapose.flows.serve.temporary_server import is_server_kept, get_own_server\n"
+        "print(get_own_server().running, is_server_kept())\n"
         "print([name for name in ('prefect.server.api.server', 'torch') if name in sys.modules])"
     )
     done = alone(code, home=tmp_path / "prefect")
@@ -147,11 +149,11 @@ def test_a_server_that_only_a_profile_names_ends_the_one_that_was_begun(tmp_path
     )
     code = (
         "import time\n"
-        "from contrapose.flows.cli.start import begin_server, own_server, wants_own_server\n"
+        "from contrapose.flows.cli.start import begin_server, get_own_server, wants_own_server\n"
         "begin_server()\n"
         "end = time.monotonic() + 60\n"
-        "while own_server().running and time.monotonic() < end: time.sleep(0.1)\n"
-        "print(own_server().running, wants_own_server())"
+        "while get_own_server().running and time.monotonic() < end: time.sleep(0.1)\n"
+        "print(get_own_server().running, wants_own_server())"
     )
     done = alone(code, home=home)
     assert (done.stdout, done.stderr) == ("False False\n", "")

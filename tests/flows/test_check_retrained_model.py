@@ -23,9 +23,9 @@ from contrapose.flows.check_retrained_model import (
     RetrainedCheck,
     _apply_answer,
     _promote,
-    ask,
+    ask_person,
     check_retrained_model,
-    judge,
+    evaluate_and_decide,
 )
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.run_config import RunConfig
@@ -215,7 +215,7 @@ def test_an_answer_belongs_to_one_decision(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("contrapose.flows.check_retrained_model.render", lambda _: b"")
     for second in (1, 1, 2):
         decided: Any = {"decided": f"2026-01-01T00:00:0{second}.000001+00:00"}
-        ask(decided, hours=1)
+        ask_person(decided, hours=1)
     assert keys[0] == keys[1] != keys[2]
 
 
@@ -257,12 +257,12 @@ def weights(monkeypatch: pytest.MonkeyPatch, looks: Mapping[bool, list[str]]) ->
 def test_a_candidate_replaced_by_the_baseline_while_that_ran_is_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     weights(monkeypatch, {False: [BASELINE, BASELINE], True: [CANDIDATE, BASELINE]})
     with pytest.raises(ModelError, match="replaced meanwhile: its weights was"):
-        judge(vetted_check())
+        evaluate_and_decide(vetted_check())
     assert not list(Path("out").glob("*-retrained"))
 
 
 def test_a_replaced_baseline_is_told_before_the_candidate_is_evaluated(monkeypatch: pytest.MonkeyPatch) -> None:
     weights(monkeypatch, {False: [BASELINE, "others"], True: [CANDIDATE]})
     with pytest.raises(ModelError, match="replaced meanwhile: its weights was"):
-        judge(vetted_check())
+        evaluate_and_decide(vetted_check())
     assert len(list(Path("out").glob("*-mock"))) == 1

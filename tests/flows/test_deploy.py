@@ -14,9 +14,16 @@ from local_ui import ask
 from prefect.settings import PREFECT_API_URL, temporary_settings
 from receiver import receiving
 
-from contrapose.flows.cli.deploy import add_deployment, deployment_options
+from contrapose.flows.cli.deploy import add_deployment, read_deploy_options
 from contrapose.flows.deploy.automations import find_blocks
-from contrapose.flows.deploy.deploy import _make_pool, after_check, deploy, deploy_file, keep_settings, set_parameters
+from contrapose.flows.deploy.deploy import (
+    _make_pool,
+    deploy,
+    deploy_file,
+    describe_next_steps,
+    keep_settings,
+    set_parameters,
+)
 from contrapose.flows.deploy.deployment_options import (
     UNATTENDED,
     DeploymentOptions,
@@ -25,9 +32,9 @@ from contrapose.flows.deploy.deployment_options import (
     read_shipped,
 )
 from contrapose.flows.orchestration.form import read_form
-from contrapose.flows.serve.guard import basic
-from contrapose.flows.serve.local_prefect import own_port
-from contrapose.flows.serve.report_server import reports, serving_site
+from contrapose.flows.serve.guard import encode_key
+from contrapose.flows.serve.local_prefect import reserve_port
+from contrapose.flows.serve.report_server import make_report_site, serve_site
 from contrapose.tasks.config.hosts import origin_of
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import load_config
@@ -152,13 +159,13 @@ def test_files_and_addresses_that_are_typed_are_deployed_and_those_of_a_suite_ar
     words = ["--data", "/srv/rows.csv", "--model", "app/http://bot.example/ask", "--set", "output=s3://bucket/runs"]
     command = argparse.ArgumentParser()
     add_deployment(command)
-    typed = environment(deployment_options(command.parse_args(["--suite", "suite.yaml", *words])), "nightly")
+    typed = environment(read_deploy_options(command.parse_args(["--suite", "suite.yaml", *words])), "nightly")
     assert typed["CONTRAPOSE_DATA_DEPLOYED"] == "/srv/rows.csv"
     assert typed["CONTRAPOSE_APPS_DEPLOYED"] == "http://bot.example/ask"
     assert typed["CONTRAPOSE_OUTPUT_DEPLOYED"] == "s3://bucket/runs"
-    suite = environment(deployment_options(command.parse_args(["--suite", "suite.yaml"])), "nightly")
+    suite = environment(read_deploy_options(command.parse_args(["--suite", "suite.yaml"])), "nightly")
     assert not {"CONTRAPOSE_DATA_DEPLOYED", "CONTRAPOSE_APPS_DEPLOYED", "CONTRAPOSE_OUTPUT_DEPLOYED"} & suite.keys()
-    commands = environment(deployment_options(command.parse_args(["--model", "app/cmd:cat"])), "nightly")
+    commands = environment(read_deploy_options(command.parse_args(["--model", "app/cmd:cat"])), "nightly")
     assert "CONTRAPOSE_APPS_DEPLOYED" not in commands
 
 
@@ -179,11 +186,11 @@ def test_an_address_that_is_taken_away_takes_its_host_along() -> None:
 def test_what_follows_a_check_is_told_without_the_path_of_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contrapose.flows.deploy.deploy.missing", lambda promotion: [])
     promotion = {"mlflow_alias": "m@champion", "webhook": "https://hooks.example/s3cret", "ask": True}
-    assert list(after_check({"promotion": promotion})) == [
+    assert list(describe_next_steps({"promotion": promotion})) == [
         "  after promote: alias m@champion is moved and https://hooks.example is called; "
         "after hold: a person is asked, for 72 hours at most"
     ]
-    assert list(after_check({})) == ["  after promote: nothing; after hold: nothing"]
+    assert list(describe_next_steps({})) == ["  after promote: nothing; after hold: nothing"]
 
 
 def test_what_a_promotion_lacks_here_is_told_when_it_is_deployed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,7 +199,7 @@ def test_what_a_promotion_lacks_here_is_told_when_it_is_deployed(monkeypatch: py
     monkeypatch.setenv("CONTRAPOSE_WEBHOOK_SECRET", "short")
     with receiving() as gone:
         promotion = {"mlflow_alias": "m@champion", "webhook": gone.url}
-    _, *lines = after_check({"promotion": promotion})
+    _, *lines = describe_next_steps({"promotion": promotion})
     assert [line.partition(" it: ")[2].partition("; expected")[0] for line in lines] == [
         "promotion.mlflow_alias: the package mlflow is not installed",
         "promotion.webhook: a secret of 5 characters",
@@ -200,7 +207,7 @@ def test_what_a_promotion_lacks_here_is_told_when_it_is_deployed(monkeypatch: py
     ]
     with receiving() as receiver:
         monkeypatch.setenv("CONTRAPOSE_WEBHOOK_SECRET", "long enough to be one")
-        assert len(list(after_check({"promotion": {"webhook": receiver.url}}))) == 1
+        assert len(list(describe_next_steps({"promotion": {"webhook": receiver.url}}))) == 1
         assert receiver.bodies == []
 
 
@@ -257,7 +264,7 @@ def test_a_block_that_sends_to_where_credentials_are_handed_out_is_refused() -> 
 
 
 def test_a_silent_server_is_named_without_its_password() -> None:
-    with own_port(None) as port:
+    with reserve_port(None) as port:
         address = f"127.0.0.1:{port}/api"
     silent = temporary_settings({PREFECT_API_URL: f"http://user:s3cret@{address}"})
     with silent, pytest.raises(ConfigError, match=f"http://{address} does not answer"):
@@ -269,8 +276,8 @@ def test_reports_are_served_and_nothing_else(tmp_path: Path) -> None:
     run.mkdir()
     (run / "report.html").write_text("<p>fine</p>")
     (run / "results.csv").write_text("raw")
-    with serving_site(reports(tmp_path)) as served:
-        key = {"Authorization": basic(served.guard.key)}
+    with serve_site(make_report_site(tmp_path)) as served:
+        key = {"Authorization": encode_key(served.guard.key)}
         assert ask(served.url, "/run-1/report.html", **key)[:2] == (200, b"<p>fine</p>")
         for path in ("run-1/results.csv", "../run-1/report.html", "", "run-2/report.html"):
             assert ask(served.url, f"/{path}", **key)[0] == 404
@@ -300,9 +307,9 @@ def test_nightly_runs_when_it_is_told_to() -> None:
 
 
 def test_two_that_start_at_once_take_two_ports() -> None:
-    with own_port(None) as first, own_port(None) as second:
+    with reserve_port(None) as first, reserve_port(None) as second:
         assert first != second
-        with pytest.raises(ConfigError, match=f"--port: port {first} cannot be used"), own_port(first):
+        with pytest.raises(ConfigError, match=f"--port: port {first} cannot be used"), reserve_port(first):
             pass
-    with own_port(first) as again:
+    with reserve_port(first) as again:
         assert again == first

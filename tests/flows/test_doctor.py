@@ -23,7 +23,7 @@ from contrapose.flows.cli import doctor, main
 from contrapose.flows.cli.doctor import local
 from contrapose.flows.cli.doctor.local import DoctorFinding
 from contrapose.flows.cli.doctor.server import STRANGER, check_access, compare_version
-from contrapose.flows.serve.report_server import serving_site
+from contrapose.flows.serve.report_server import serve_site
 from contrapose.tasks.core.bounds import call_with_timeout
 
 pytestmark = pytest.mark.usefixtures("own_store")
@@ -144,7 +144,7 @@ def test_what_a_server_answers_to_a_stranger(status: int, allowed: str, told: st
 
 
 def test_a_server_behind_the_guard_is_in_order() -> None:
-    with serving_site(lambda _: None) as served:
+    with serve_site(lambda _: None) as served:
         (finding,) = check_access(f"http://user:hunter2@{urlsplit(served.url).netloc}/api/")
     assert finding.state == "ok"
 
@@ -177,7 +177,7 @@ def test_telemetry_that_was_switched_on_is_told(
 
 def test_a_package_out_of_its_range_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = [Requirement("packaging<1"), Requirement("no-such-package>=2"), Requirement("pytest")]
-    monkeypatch.setattr(local, "requirements", lambda extra="": wanted)
+    monkeypatch.setattr(local, "read_requirements", lambda extra="": wanted)
     wrong = {each.name: each for each in local.check_packages(None)}
     assert set(wrong) == {"packaging", "no-such-package"}
     assert wrong["no-such-package"].observed == "not installed; needed: >=2"
@@ -248,4 +248,4 @@ def test_check_that_breaks_is_a_finding_among_the_others(
 
 
 def test_what_a_terminal_would_obey_is_not_printed() -> None:
-    assert "\x1b" not in "".join(doctor.as_text([DoctorFinding("x", "ok", "red \x1b[31mtext")]))
+    assert "\x1b" not in "".join(doctor.format_findings([DoctorFinding("x", "ok", "red \x1b[31mtext")]))

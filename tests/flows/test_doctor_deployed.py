@@ -20,9 +20,9 @@ from prefect.exceptions import ObjectNotFound
 
 from contrapose.flows.cli import main
 from contrapose.flows.cli.doctor import deployed
-from contrapose.flows.cli.doctor.deployed import TAG, OnServer, entrypoints, read_server
+from contrapose.flows.cli.doctor.deployed import TAG, ServerState, read_entrypoints, read_server
 from contrapose.flows.cli.doctor.local import DoctorFinding
-from contrapose.flows.deploy.automations import find_blocks, specifications, update
+from contrapose.flows.deploy.automations import find_blocks, read_automations, update_automation
 from contrapose.flows.deploy.deploy import POOL, _make_pool
 
 LATE = State(type=StateType.SCHEDULED, name="Late")
@@ -47,7 +47,7 @@ def ids(client: SyncPrefectClient) -> dict[str, UUID]:
 
 
 @pytest.fixture(scope="module")
-def content(prefect_server: None) -> OnServer:
+def content(prefect_server: None) -> ServerState:
     """What a server holds to which everything was deployed, with a worker and a block for alerts."""
     with get_client(sync_client=True) as client:
         clear(client)
@@ -60,7 +60,7 @@ def content(prefect_server: None) -> OnServer:
 
 
 @pytest.fixture
-def held(content: OnServer, monkeypatch: pytest.MonkeyPatch) -> Held:
+def held(content: ServerState, monkeypatch: pytest.MonkeyPatch) -> Held:
     """What is found, by name, where some of that is other than it was."""
 
     def looked(**changes: Any) -> dict[str, DoctorFinding]:
@@ -85,9 +85,9 @@ def clear(client: SyncPrefectClient) -> None:
 def deploy_all(client: SyncPrefectClient) -> dict[str, UUID]:
     """As the command does, without the seconds of Prefect's own."""
     _make_pool(client)
-    made = {name: create(client, name, entrypoint) for name, entrypoint in entrypoints().items()}
-    for each in specifications():
-        update(client, each, [])
+    made = {name: create(client, name, entrypoint) for name, entrypoint in read_entrypoints().items()}
+    for each in read_automations():
+        update_automation(client, each, [])
     return made
 
 
@@ -101,8 +101,8 @@ def name_block(client: SyncPrefectClient) -> UUID:
     """Send every alert through a block."""
     team = CustomWebhookNotificationBlock(name="team", url="http://127.0.0.1:9/", json_data={"text": "{{body}}"})
     made = team.save("doctor", overwrite=True)
-    for each in specifications():
-        update(client, each, find_blocks(client, ["custom-webhook/doctor"]))
+    for each in read_automations():
+        update_automation(client, each, find_blocks(client, ["custom-webhook/doctor"]))
     return UUID(str(made))
 
 
@@ -184,7 +184,7 @@ def test_an_automation_that_starts_what_is_gone_is_a_problem(
 
 EVIL = "1\x1b[31m\nproblem http://user:hunter2@host"
 OLD = f"not of version {version('contrapose')}, as here: nightly 0.0.9"
-Change = Callable[[OnServer], dict[str, Any]]
+Change = Callable[[ServerState], dict[str, Any]]
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ Change = Callable[[OnServer], dict[str, Any]]
     ids=["no pool", "paused pool", "full pool", "older", "paused", "evil version", "gone", "off", "no block"],
 )
 def test_what_is_other_than_it_was_deployed_is_told_with_a_remedy(
-    change: Change, name: str, state: str, observed: str, remedy: str, content: OnServer, held: Held
+    change: Change, name: str, state: str, observed: str, remedy: str, content: ServerState, held: Held
 ) -> None:
     told = held(**change(content))[name]
     assert (told.state, told.observed[-len(observed) :] if observed else "") == (state, observed)
@@ -225,7 +225,7 @@ def test_what_is_other_than_it_was_deployed_is_told_with_a_remedy(
 @pytest.mark.parametrize(("secret", "state"), [("", "warning"), ("hunter2", "warning"), (SECRET, "ok")])
 @pytest.mark.usefixtures("prefect_server")
 def test_the_secret_of_a_promotion_is_looked_for_and_not_told(
-    content: OnServer, held: Held, monkeypatch: pytest.MonkeyPatch, secret: str, state: str
+    content: ServerState, held: Held, monkeypatch: pytest.MonkeyPatch, secret: str, state: str
 ) -> None:
     monkeypatch.setenv("CONTRAPOSE_WEBHOOK_SECRET", secret)
     told = held(deployments=promoting(content, webhook="https://hooks.example/promoted"))["promotion"]
@@ -244,7 +244,7 @@ def test_the_secret_of_a_promotion_is_looked_for_and_not_told(
     ],
 )
 def test_a_webhook_that_was_deployed_before_hosts_were_listed_is_told(
-    deployed_for: str, here: str, told: list[str], content: OnServer, held: Held, monkeypatch: pytest.MonkeyPatch
+    deployed_for: str, here: str, told: list[str], content: ServerState, held: Held, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CONTRAPOSE_WEBHOOK_SECRET", SECRET)
     monkeypatch.setenv("CONTRAPOSE_WEBHOOK_HOSTS", here)
@@ -260,7 +260,7 @@ def test_a_webhook_that_was_deployed_before_hosts_were_listed_is_told(
 
 @pytest.mark.parametrize(("package", "state"), [(None, "warning"), (object(), "ok")])
 def test_mlflow_is_looked_for_where_a_promotion_moves_an_alias(
-    content: OnServer, held: Held, monkeypatch: pytest.MonkeyPatch, package: object, state: str
+    content: ServerState, held: Held, monkeypatch: pytest.MonkeyPatch, package: object, state: str
 ) -> None:
     monkeypatch.setattr("contrapose.tasks.core.errors.find_spec", lambda name: package)
     assert held(deployments=promoting(content, mlflow_alias="model@champion"))["promotion"].state == state
@@ -276,7 +276,7 @@ REFUSED_PARAMETERS: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("parameters", "remedy"), REFUSED_PARAMETERS)
 def test_deployments_whose_parameters_a_run_would_refuse_are_listed(
-    parameters: dict[str, Any], remedy: str, content: OnServer, held: Held, tmp_path: Path
+    parameters: dict[str, Any], remedy: str, content: ServerState, held: Held, tmp_path: Path
 ) -> None:
     variables: dict[str, Any] = {"working_dir": str(tmp_path / "worker")}
     wrong = altered(content.deployments["on-demand"], parameters=parameters, job_variables=variables)
@@ -294,16 +294,16 @@ def altered(record: Any, **changes: Any) -> Any:
     return record.model_copy(update=changes)
 
 
-def nightly(content: OnServer, **changes: Any) -> dict[str, Any]:
+def nightly(content: ServerState, **changes: Any) -> dict[str, Any]:
     return {**content.deployments, "nightly": altered(content.deployments["nightly"], **changes)}
 
 
-def promoting(content: OnServer, **promotion: str) -> dict[str, Any]:
+def promoting(content: ServerState, **promotion: str) -> dict[str, Any]:
     check = altered(content.deployments["retraining-check"], parameters={"promotion": promotion})
     return {**content.deployments, "retraining-check": check}
 
 
-def without(content: OnServer, name: str) -> dict[str, Any]:
+def without(content: ServerState, name: str) -> dict[str, Any]:
     return {key: each for key, each in content.automations.items() if key != name}
 
 
@@ -324,5 +324,5 @@ def test_the_doctor_tells_it_after_the_server(capsys: pytest.CaptureFixture[str]
     assert names[start + 1 : start + 5] == ["work pool", "deployments", "automations", "alerts"]
 
 
-def switched_off(content: OnServer, name: str) -> dict[str, Any]:
+def switched_off(content: ServerState, name: str) -> dict[str, Any]:
     return {**content.automations, name: altered(content.automations[name], enabled=False)}

@@ -20,7 +20,7 @@ from contrapose.flows import cli
 from contrapose.flows.cli import list, main, run
 from contrapose.flows.cli.interruption import LINE, Interrupted, interruptible
 from contrapose.flows.evaluate_model import evaluate_model
-from contrapose.flows.orchestration.error_display import lost_server
+from contrapose.flows.orchestration.error_display import find_lost_server
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError, DataError
 from contrapose.tasks.core.policy import RESULTS, SERIALIZER, room_task
@@ -113,9 +113,9 @@ def test_a_server_that_asks_for_another_key_is_one_line(
 def test_a_lost_server_is_no_defect_and_told_without_its_password() -> None:
     wrapped = ValueError("wrapped")
     wrapped.__cause__ = RuntimeError("Failed to reach API at http://user:s3cret@host:4200/api/")
-    assert "Failed to reach API at http://host:4200/api/" in str(lost_server(wrapped))
-    assert lost_server(RuntimeError("Timed out while attempting to connect to ephemeral Prefect API server."))
-    assert lost_server(ValueError("a value")) is None
+    assert "Failed to reach API at http://host:4200/api/" in str(find_lost_server(wrapped))
+    assert find_lost_server(RuntimeError("Timed out while attempting to connect to ephemeral Prefect API server."))
+    assert find_lost_server(ValueError("a value")) is None
 
 
 def test_a_defect_is_no_verdict(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -37,9 +37,9 @@ def figures(capsys: pytest.CaptureFixture[str], *options: str) -> Any:
 
 def answer_everything(config: RunConfig) -> int:
     """Answers of the mock model to all questions but losses, put in the store as a run does."""
-    from contrapose.flows.cli.preview import previews
+    from contrapose.flows.cli.preview import load_previews
 
-    cases = [case for each in previews(config) for own in each.cases() for case in own if case.skip_reason is None]
+    cases = [case for each in load_previews(config) for own in each.cases() for case in own if case.skip_reason is None]
     keys, model = Keys(config.model_spec(), Mock().identity(config.model_spec())), MockModel()
     answers = [
         AnswerRow(key=keys.make_key(each), answer=Answer(question=each, completion=model.completion(each), seconds=0.01))

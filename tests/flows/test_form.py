@@ -15,7 +15,7 @@ from prefect.states import Scheduled, State
 from prefect.utilities.callables import parameter_schema
 
 from contrapose.flows.evaluate_model import evaluate_model
-from contrapose.flows.orchestration.deployed_config import FLOW_RUN, laid_over
+from contrapose.flows.orchestration.deployed_config import FLOW_RUN, fill_from
 from contrapose.flows.orchestration.form import read_form
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import load_config
@@ -159,15 +159,15 @@ WHOLE = RunConfig(suite="own", model="openai/x", model_args=OURS, limit=9, seed=
     ],
 )
 def test_what_is_not_said_is_as_deployed(deployed: dict[str, Any], values: Any) -> None:
-    config = read_form(laid_over(deployed, values))
+    config = read_form(fill_from(deployed, values))
     assert (config.model, config.model_args["base_url"]) == ("openai/x", "http://ours/v1")
 
 
 def test_what_is_said_counts_wherever_it_stands() -> None:
     for deployed in (DEPLOYED, WHOLE):
         for values in ({"seed": 7}, {"advanced": {"seed": 7}}):
-            assert read_form(laid_over(deployed, values)).seed == 7
-        assert read_form(laid_over(deployed, {"limit": 5})).limit_from == "given"
+            assert read_form(fill_from(deployed, values)).seed == 7
+        assert read_form(fill_from(deployed, {"limit": 5})).limit_from == "given"
 
 
 def test_tests_that_were_deployed_stay_until_others_are_chosen() -> None:
@@ -177,40 +177,40 @@ def test_tests_that_were_deployed_stay_until_others_are_chosen() -> None:
         ({"only": []}, "factuality"),
         ({"only": ["add_negation"]}, "sensitivity"),
     ):
-        config = read_form(laid_over(deployed, {"advanced": values}))
+        config = read_form(fill_from(deployed, {"advanced": values}))
         assert set(config.tests.model_dump(exclude_unset=True)) - {"defaults"} == {chosen}
 
 
 def test_another_suite_decides_what_suites_decide() -> None:
-    config = read_form(laid_over(WHOLE, {"suite": "quickstart"}))
+    config = read_form(fill_from(WHOLE, {"suite": "quickstart"}))
     assert config == read_form({"suite": "quickstart", "model": "openai/x", "model_args": OURS})
 
 
 def test_another_model_keeps_arguments_of_its_provider_alone() -> None:
-    assert read_form(laid_over(DEPLOYED, {"model": "openai/y"})).model_args == OURS
-    assert read_form(laid_over(DEPLOYED, {"model": "mock"})).model_args == {}
+    assert read_form(fill_from(DEPLOYED, {"model": "openai/y"})).model_args == OURS
+    assert read_form(fill_from(DEPLOYED, {"model": "mock"})).model_args == {}
 
 
 def test_a_limit_that_was_deployed_stays() -> None:
-    assert read_form(laid_over(WHOLE, {"seed": 4})).limit == 9
-    assert read_form(laid_over(DEPLOYED, {"seed": 4})).limit == 40
+    assert read_form(fill_from(WHOLE, {"seed": 4})).limit == 9
+    assert read_form(fill_from(DEPLOYED, {"seed": 4})).limit == 40
 
 
 def test_another_source_keeps_no_columns() -> None:
     deployed = {**DEPLOYED, "data": {"source": "a.csv", "columns": {"text": "q"}}}
-    assert laid_over(deployed, {"data": "b.csv"})["data"] == {"source": "b.csv"}
-    assert laid_over(deployed, {"data": "a.csv"}) == deployed
+    assert fill_from(deployed, {"data": "b.csv"})["data"] == {"source": "b.csv"}
+    assert fill_from(deployed, {"data": "a.csv"}) == deployed
 
 
 def test_a_whole_configuration_stays_as_it_is() -> None:
     whole = RunConfig(model="mock").model_dump(mode="json")
-    assert laid_over(DEPLOYED, whole) is whole
+    assert fill_from(DEPLOYED, whole) is whole
 
 
 @pytest.mark.parametrize("values", [5, "openai/x", ["limit"], True])
 def test_what_is_no_configuration_is_refused(values: Any) -> None:
     with pytest.raises(ConfigError, match=r"config: .*expected a configuration.* Write it like this"):
-        laid_over(DEPLOYED, values)
+        fill_from(DEPLOYED, values)
 
 
 QUICK = {"suite": "quickstart", "model": "mock", "limit": 2, "only": ["order_bias"]}

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from contrapose.flows.cli import VERBS, load_verb, main, parser
-from contrapose.flows.cli.init import GOALS, SCHEMA, DataTable, fitting_goals, schema
+from contrapose.flows.cli import VERBS, load_verb, main, make_parser
+from contrapose.flows.cli.init import GOALS, SCHEMA, DataTable, choose_goals, make_suite_schema
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.suite_files import load_config
 from contrapose.tasks.load.rows import Row
@@ -28,7 +28,7 @@ def test_a_suite_is_written_that_validates(in_tmp: Path, capsys: pytest.CaptureF
     assert [plan.test for plan in plans(config)] == ["option_order", "typo", "casing", "spacing"]
     assert warnings == []
     assert (in_tmp / "suite.yaml").read_text().startswith(f"# yaml-language-server: $schema={SCHEMA}\n")
-    assert json.loads((in_tmp / SCHEMA).read_text()) == json.loads(schema())
+    assert json.loads((in_tmp / SCHEMA).read_text()) == json.loads(make_suite_schema())
     assert "SUITE: suite.yaml" in (in_tmp / ".github" / "workflows" / "evaluate.yaml").read_text()
     assert "Next: contrapose preview --suite suite.yaml" in capsys.readouterr().out
     assert main(["validate", "--suite", "suite.yaml"]) == 0
@@ -56,7 +56,7 @@ TEXT = "The lake is deep and cold in winter."
     ],
 )
 def test_without_a_goal_the_columns_decide(row: dict[str, str], goals: list[str]) -> None:
-    assert fitting_goals(DataTable("rows.jsonl", [Row(number=1, values=row)])) == goals
+    assert choose_goals(DataTable("rows.jsonl", [Row(number=1, values=row)])) == goals
 
 
 def test_without_a_question_no_suite_is_written(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -116,7 +116,7 @@ def test_the_help_of_every_verb_has_an_example_that_can_be_typed(name: str, caps
         main([name, "--help"])
     assert f"example: contrapose {name}" in capsys.readouterr().out
     verb = load_verb(name)
-    assert parser([name]).parse_args(verb.example.split()).action == verb.act
+    assert make_parser([name]).parse_args(verb.example.split()).action == verb.act
 
 
 def test_the_schema_is_printed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from contrapose.flows.cli import MOVED, VERBS, main, parser
+from contrapose.flows.cli import MOVED, VERBS, main, make_parser
 from contrapose.flows.cli.completion import SHELLS, completion_script
 from contrapose.flows.cli.list import list_things
-from contrapose.flows.orchestration.options import overrides, select_tests
+from contrapose.flows.orchestration.options import read_overrides, select_tests
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.suite_files import load_config
 
@@ -81,8 +81,8 @@ def test_model_beside_recorded_replies_is_refused(capsys: pytest.CaptureFixture[
 
 def test_limits_of_a_budget_are_options_and_zero_is_one() -> None:
     words = ["run", "--max-calls", "0", "--max-tokens", "5", "--max-cost", "0.5"]
-    arguments = parser(words).parse_args(words)
-    assert overrides(arguments) == {"max_calls": 0, "max_tokens": 5, "max_cost": 0.5}
+    arguments = make_parser(words).parse_args(words)
+    assert read_overrides(arguments) == {"max_calls": 0, "max_tokens": 5, "max_cost": 0.5}
 
 
 COMMAND = [sys.executable, "-m", "contrapose.flows.cli"]
@@ -121,7 +121,7 @@ def test_closed_output_is_no_error() -> None:
 
 
 def test_what_the_encoding_lacks_becomes_an_escape() -> None:
-    code = "from contrapose.flows.cli.terminal import guarded_output\nwith guarded_output(): print('\\u6a23')"
+    code = "from contrapose.flows.cli.terminal import guard_output\nwith guard_output(): print('\\u6a23')"
     env = {**os.environ, "PYTHONIOENCODING": "ascii"}
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, env=env).stdout == b"\\u6a23\n"
 
@@ -137,7 +137,7 @@ printf '%s\\n' "${COMPREPLY[@]}"
 @pytest.fixture(scope="module")
 def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("completion") / "contrapose.bash"
-    path.write_text(completion_script("bash", partial(parser, [], complete=True)), encoding="utf-8")
+    path.write_text(completion_script("bash", partial(make_parser, [], complete=True)), encoding="utf-8")
     return path
 
 

@@ -28,7 +28,7 @@ from sqlalchemy import text
 
 from contrapose.flows.cli.doctor.server import check_prefect
 from contrapose.flows.serve import prefect_app, prefect_database
-from contrapose.flows.serve.prefect_database import database_problem, own_file, used_file
+from contrapose.flows.serve.prefect_database import find_database_problem, find_own_file, find_used_file
 from contrapose.flows.serve.queued_sqlite import QueuedSqlite
 
 RUN = ["run", "--model", "mock", "--test", "order_bias", "--limit", "3", "--quiet", "--exit-zero"]
@@ -68,13 +68,13 @@ def test_a_run_leaves_the_users_own_database_as_it_is(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("own_home")
 def test_only_a_database_that_the_user_named_is_used_in_place_of_our_own() -> None:
     with temporary_settings(restore_defaults={PREFECT_SERVER_DATABASE_CONNECTION_URL}):
-        assert used_file() == own_file()
+        assert find_used_file() == find_own_file()
     for url, file in {
         "sqlite+aiosqlite:////home/me/prefect.db": Path("/home/me/prefect.db"),
         "postgresql+asyncpg://me@localhost/prefect": None,
     }.items():
         with temporary_settings({PREFECT_SERVER_DATABASE_CONNECTION_URL: url}):
-            assert used_file() == file
+            assert find_used_file() == file
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_a_new_version_begins_with_a_copy_of_what_the_newest_older_one_recorded(
     monkeypatch.setattr("contrapose.flows.serve.server_key.use_in_process", lambda values: used.extend(values.values()))
     with temporary_settings(restore_defaults={PREFECT_SERVER_DATABASE_CONNECTION_URL}):
         prefect_database.use_own_database()
-    with closing(sqlite3.connect(own_file())) as copied:
+    with closing(sqlite3.connect(find_own_file())) as copied:
         assert copied.execute("SELECT version_num FROM alembic_version").fetchall() == [("b",)]
     assert used == [f"sqlite+aiosqlite:///{own_home}/prefect/3.11.0/prefect.db"]
     assert {version: file.read_bytes() for version, file in written.items()} == before
@@ -106,14 +106,14 @@ def test_a_new_version_begins_with_a_copy_of_what_the_newest_older_one_recorded(
 def test_the_doctor_looks_at_the_database(own_home: Path) -> None:
     with temporary_settings(restore_defaults={PREFECT_API_URL, PREFECT_SERVER_DATABASE_CONNECTION_URL}):
         assert next(check_prefect()).state == "ok"
-        write_database(own_file(), revision="0123456789ab")
+        write_database(find_own_file(), revision="0123456789ab")
         finding = next(check_prefect())
         assert (finding.state, "revision 0123456789ab" in finding.observed) == ("problem", True)
-        assert finding.remedy.startswith(f"Rename {own_file()}")
-        own_file().unlink()
+        assert finding.remedy.startswith(f"Rename {find_own_file()}")
+        find_own_file().unlink()
         put_own_database(own_home)
-        assert database_problem(own_file()) == ""
-        own_file().write_bytes(b"No database. " * 400)
+        assert find_database_problem(find_own_file()) == ""
+        find_own_file().write_bytes(b"No database. " * 400)
         assert "not a database" in next(check_prefect()).observed
 
 
@@ -208,7 +208,7 @@ def policy_of_a_page() -> dict[str, list[str]]:
     async def keep(message: Any) -> None:
         sent.append(message)
 
-    asyncio.run(prefect_app.without_telemetry(application, 4200)({"type": "http"}, None, keep))  # type: ignore[arg-type]
+    asyncio.run(prefect_app.block_telemetry(application, 4200)({"type": "http"}, None, keep))  # type: ignore[arg-type]
     headers = dict(sent[0]["headers"])
     assert headers[b"content-type"] == b"text/html"
     rules = headers[b"content-security-policy"].decode().split("; ")

@@ -19,15 +19,15 @@ from prefect.utilities.names import generate_slug
 
 from contrapose.flows.check_retrained_model import check_retrained_model
 from contrapose.flows.cli import main
-from contrapose.flows.deploy.automations import specifications
+from contrapose.flows.deploy.automations import read_automations
 from contrapose.flows.deploy.deployment_options import read_shipped
 from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.flows.orchestration import form, run_names, verdict_state
 from contrapose.flows.orchestration.error_display import FLOW_RUN
-from contrapose.flows.orchestration.run_names import is_made_up, name_after
-from contrapose.flows.orchestration.verdict_state import NAMED, NAMES, headline
+from contrapose.flows.orchestration.run_names import is_generated, make_namer
+from contrapose.flows.orchestration.verdict_state import NAMED, NAMES, make_headline
 from contrapose.flows.serve import local_prefect
-from contrapose.flows.serve.guard import Guard, basic
+from contrapose.flows.serve.guard import Guard, encode_key
 from contrapose.tasks.config.permissions import Permissions
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
@@ -59,13 +59,13 @@ def test_the_name_of_a_person_stays_and_the_run_is_tagged(flow_run: SimpleNamesp
 
 
 def test_names_that_prefect_makes_up_are_known() -> None:
-    assert all(is_made_up(generate_slug(2)) for _ in range(200))
-    assert not any(map(is_made_up, ("nightly-check", "quickstart on mock", "brave", "brave-otter-2")))
+    assert all(is_generated(generate_slug(2)) for _ in range(200))
+    assert not any(map(is_generated, ("nightly-check", "quickstart on mock", "brave", "brave-otter-2")))
 
 
 def test_a_name_has_no_double_blanks_and_a_given_one_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     sent = {"model": "mock", "revision": "", "training_run": "7"}
-    chosen = name_after(lambda values: f"{values['model']} {values['revision']} {values['training_run']}")
+    chosen = make_namer(lambda values: f"{values['model']} {values['revision']} {values['training_run']}")
     for made, name in ((generate_slug(2), "mock 7"), ("release 4", "release 4")):
         context = SimpleNamespace(flow_run=SimpleNamespace(name=made), parameters=sent)
         monkeypatch.setattr(run_names, "FlowRunContext", SimpleNamespace(get=lambda context=context: context))
@@ -119,18 +119,18 @@ def test_links_to_reports_are_served_again_at_the_next_start(tmp_path: Path) -> 
     folder = tmp_path / "a"
     folder.mkdir()
     (folder / "report.html").write_text("the report")
-    with local_prefect.own_port(None) as port:
+    with local_prefect.reserve_port(None) as port:
         links = []
         for key in ("first", "second"):
             guard = Guard(key=key, port=port, kept="")
-            with local_prefect.serving_reports(tmp_path, guard, None) as served:
+            with local_prefect.serve_reports(tmp_path, guard, None) as served:
                 links.append(f"{served.url}/a/report.html")
-                request = Request(links[0], headers={"Authorization": basic(key)})
+                request = Request(links[0], headers={"Authorization": encode_key(key)})
                 assert urlopen(request, timeout=10).read() == b"the report"
-                with local_prefect.serving_reports(tmp_path, guard, None) as other:
+                with local_prefect.serve_reports(tmp_path, guard, None) as other:
                     assert other.url != served.url
                 taken = int(served.url.rpartition(":")[2])
-                again = local_prefect.serving_reports(tmp_path, guard, taken)
+                again = local_prefect.serve_reports(tmp_path, guard, taken)
                 with pytest.raises(ConfigError, match="cannot be used"), again:
                     pass
         assert links == [f"http://127.0.0.1:{port + 1}/a/report.html"] * 2
@@ -186,7 +186,7 @@ def test_without_the_variable_the_state_keeps_its_name(monkeypatch: pytest.Monke
 
 
 def test_every_automation_that_waits_for_the_end_knows_the_names() -> None:
-    waiting = [spec for spec in specifications() if "prefect.flow-run.Completed" in spec["trigger"]["expect"]]
+    waiting = [spec for spec in read_automations() if "prefect.flow-run.Completed" in spec["trigger"]["expect"]]
     assert {spec["name"] for spec in waiting} == {"contrapose-crashed", "contrapose-lost", "contrapose-stuck"}
     for spec in waiting:
         assert {f"prefect.flow-run.{name}" for name in NAMES.values()} <= set(spec["trigger"]["expect"])
@@ -207,7 +207,7 @@ def test_the_message_sets_rates_beside_gates(verdict: str, rate: float, message:
     gate = {"name": "pass_rate", "rate": rate, "wanted": 0.7}
     reason = "3 of 4 cases got no answer."
     test = {"test_type": "order_bias", "verdict": verdict, "gates": [gate], "reason": reason}
-    assert headline(cast(Summary, {"verdict": verdict, "tests": [test], "reason": ""})) == message
+    assert make_headline(cast(Summary, {"verdict": verdict, "tests": [test], "reason": ""})) == message
 
 
 @pytest.mark.usefixtures("kept")

@@ -27,7 +27,7 @@ from prefect.client.schemas.filters import (
 from prefect.client.schemas.sorting import ArtifactSort
 
 from contrapose.flows.compare_models import ComparedModel, compare_models
-from contrapose.flows.orchestration.form import as_parameter, read_form
+from contrapose.flows.orchestration.form import read_form, to_parameter
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import bundled_suites, load_config
 
@@ -145,7 +145,7 @@ OWN = {"sensitivity": {"add_toxic_words": {"starting_context": ["my own words"],
     ],
 )
 def test_a_configuration_goes_to_a_flow_without_our_words_and_is_the_same_there(config: RunConfig) -> None:
-    parameter = as_parameter(config)
+    parameter = to_parameter(config)
     assert read_form(parameter) == config
     assert bad_words().findall(json.dumps(parameter)) == []
     assert parameter.keys() == RunConfig.model_fields.keys()

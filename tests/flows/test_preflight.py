@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from contrapose.flows.cli import main, validate
-from contrapose.flows.cli.run import recorded_tests
-from contrapose.flows.cli.validate import check
+from contrapose.flows.cli.run import select_recorded_tests
+from contrapose.flows.cli.validate import validate_run
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import load_config
 from contrapose.tasks.core.errors import ConfigError, ContraposeError, DataError, ModelError
@@ -19,7 +19,7 @@ from contrapose.tasks.store import Store
 
 def told(suite: str) -> dict[str, str]:
     config, _ = load_config(suite, {"model": "mock", "limit": 8})
-    return {line.partition(" ")[0]: line for line in check(config)}
+    return {line.partition(" ")[0]: line for line in validate_run(config)}
 
 
 def test_cases_and_controls_are_counted_apart() -> None:
@@ -35,7 +35,7 @@ def checked(folder: Path, texts: list[str | None], *, gates: bool) -> list[str]:
     path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
     config, _ = load_config("quickstart", {"model": "mock", "data": str(path), "limit": None})
     only = config.tests.model_copy(update={"factuality": type(config.tests.factuality)()})
-    return check(config.model_copy(update={"tests": only}), gates=gates)
+    return validate_run(config.model_copy(update={"tests": only}), gates=gates)
 
 
 def test_only_the_first_rows_are_read_where_nothing_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,12 +102,12 @@ def test_a_home_that_cannot_be_written_is_told_before_a_model_is_asked(
     monkeypatch.setenv("CONTRAPOSE_STORE", f"sqlite:///{tmp_path / 'answers.sqlite3'}")
     config, _ = load_config("quickstart", {"model": "mock", "limit": 2, "output": str(tmp_path / "runs")})
     with pytest.raises(ConfigError, match=r"file: what is cached cannot be written there .* CONTRAPOSE_HOME"):
-        check(config)
+        validate_run(config)
 
 
 def test_a_look_at_the_output_folder_makes_nothing(tmp_path: Path) -> None:
     config, _ = load_config("quickstart", {"model": "mock", "limit": 2, "output": str(tmp_path / "runs")})
-    check(config)
+    validate_run(config)
     assert not any(tmp_path.iterdir())
 
 
@@ -143,7 +143,7 @@ def recorded_run(folder: Path, texts: list[str], replies: list[str], *tests: str
 def test_first_test_that_asks_something_names_what_has_no_reply(tmp_path: Path) -> None:
     texts = [*FOREIGN, "The sky is blue."]
     with pytest.raises(ModelError, match=r"no case has recorded replies to both prompts: .*add_negation"):
-        recorded_tests(recorded_run(tmp_path, texts, ["Something else."], "antonym", "add_negation"))
+        select_recorded_tests(recorded_run(tmp_path, texts, ["Something else."], "antonym", "add_negation"))
 
 
 def test_test_that_skips_every_row_is_left_out_with_its_reasons(
@@ -151,6 +151,6 @@ def test_test_that_skips_every_row_is_left_out_with_its_reasons(
 ) -> None:
     replies = ["The sky is blue.", "The sky is not blue."]
     config = recorded_run(tmp_path, [*FOREIGN, "The sky is blue."], replies, "antonym", "add_negation")
-    assert recorded_tests(config) == ["add_negation"]
+    assert select_recorded_tests(config) == ["add_negation"]
     said = "antonym: skipped, because it skips rows: 2 of 3 rows are not in English; 1 without an adjective"
     assert said in capsys.readouterr().err

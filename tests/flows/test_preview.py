@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from contrapose.flows.cli import main
-from contrapose.flows.cli.preview import as_text, previews, spread
+from contrapose.flows.cli.preview import choose_evenly, format_previews, load_previews
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import load_config
 
@@ -116,7 +116,7 @@ def test_a_preview_shows_the_cases_of_a_run() -> None:
     from contrapose.tasks.perturb.cases import build_cases, draw_further_ids
 
     config, _ = load_config("quickstart", {"seed": 3})
-    for found in previews(config):
+    for found in load_previews(config):
         samples = found.loaded.samples
         drawn = draw_further_ids((each.id for each in samples), found.plan, seed=3, likelihoods="all")
         built = build_cases(samples, found.plan, seed=3, likelihoods="all", besides=drawn)
@@ -145,28 +145,28 @@ def test_a_reader_who_stops_early_ends_it_quietly(in_tmp: Path) -> None:
 
 def test_it_fits_a_narrow_terminal(in_tmp: Path) -> None:
     text = "The committee met every week and read many letters. " * 60 + "The last is 漢字 blue."
-    found = previews(config(data={"source": rows(in_tmp, {"id": "long", "text": text})}))
+    found = load_previews(config(data={"source": rows(in_tmp, {"id": "long", "text": text})}))
     console = Console(width=40)
-    text = "\n".join(as_text(found, console=console, most=5, skipped=False, show_toxic=False))
+    text = "\n".join(format_previews(found, console=console, most=5, skipped=False, show_toxic=False))
     assert max(map(len, text.splitlines())) <= 40
     assert "{+not+}" in text
 
 
 def test_colours_are_used_on_a_terminal_and_not_without(in_tmp: Path) -> None:
-    found = previews(config(data={"source": rows(in_tmp, SKY)}))
+    found = load_previews(config(data={"source": rows(in_tmp, SKY)}))
 
     def shown(**settings: Any) -> str:
         console = Console(force_terminal=True, color_system="standard", **settings)
-        return "".join(as_text(found, console=console, most=1, skipped=False, show_toxic=False))
+        return "".join(format_previews(found, console=console, most=1, skipped=False, show_toxic=False))
 
     assert "\x1b[1;32mnot\x1b[0m" in shown()
     assert "{+not+}" in shown(no_color=True)
 
 
 def test_shown_samples_are_spread_over_the_data() -> None:
-    assert spread(range(100), 4) == [0, 25, 50, 75]
-    assert spread([3, 5], 4) == [3, 5]
-    assert spread(range(100), 0) == []
+    assert choose_evenly(range(100), 4) == [0, 25, 50, 75]
+    assert choose_evenly([3, 5], 4) == [3, 5]
+    assert choose_evenly(range(100), 0) == []
 
 
 SHOTS = [{"user": "Ice is\nA. cold\nB. hot\nAnswer:", "assistant": "A"}]

@@ -12,8 +12,15 @@ from attacks import ATTACKS, steering
 from rich.console import Console
 
 from contrapose.flows.orchestration import progress
-from contrapose.flows.orchestration.progress import LogPace, Pace, ProgressLine, clock, describe_answers, watch_progress
-from contrapose.flows.orchestration.spinner import silent
+from contrapose.flows.orchestration.progress import (
+    LogPace,
+    Pace,
+    ProgressLine,
+    describe_answers,
+    format_clock,
+    watch_progress,
+)
+from contrapose.flows.orchestration.spinner import hide_progress
 from contrapose.tasks.infer.meter import Meter, show_work, use_meter
 from contrapose.tasks.text.cleaning import one_line
 
@@ -87,7 +94,7 @@ def test_a_narrow_terminal_keeps_what_is_needed_most() -> None:
 
 @pytest.mark.parametrize(("seconds", "shown"), [(7, "0:07"), (750, "12:30"), (7500, "2:05:00")])
 def test_durations_read_as_on_a_clock(seconds: float, shown: str) -> None:
-    assert clock(seconds) == shown
+    assert format_clock(seconds) == shown
 
 
 @pytest.mark.parametrize("kind", ATTACKS)
@@ -104,7 +111,7 @@ def shown_without_terminal(monkeypatch: pytest.MonkeyPatch, *, quiet: bool) -> s
     monkeypatch.setattr(progress, "PLAIN_SECONDS", 0.0)
     monkeypatch.setattr(progress, "create_progress_artifact", lambda **_: None)
     monkeypatch.setattr(progress, "update_progress_artifact", lambda *_, **__: None)
-    with silent(quiet), watch_progress(3, title="asking\x1b[31m [b]mock[/b]", ended=str) as meter:
+    with hide_progress(quiet), watch_progress(3, title="asking\x1b[31m [b]mock[/b]", ended=str) as meter:
         meter.done = 3
     return file.getvalue()
 
@@ -126,7 +133,7 @@ def test_an_artifact_that_cannot_be_updated_ends_no_run(monkeypatch: pytest.Monk
     monkeypatch.setattr(progress, "update_progress_artifact", broken)
     monkeypatch.setattr(progress, "LOOK_SECONDS", 0.01)
     monkeypatch.setattr(progress, "ARTIFACT_SECONDS", 0.01)
-    with silent(True), watch_progress(3, title="asking mock", ended=str) as meter:
+    with hide_progress(True), watch_progress(3, title="asking mock", ended=str) as meter:
         time.sleep(0.1)
         meter.done = 3
 
@@ -150,7 +157,10 @@ def test_what_is_to_be_done_before_the_end_is_done_once(monkeypatch: pytest.Monk
     monkeypatch.setattr(progress, "update_progress_artifact", lambda *_, **__: None)
     monkeypatch.setattr(progress, "LOOK_SECONDS", 0.01)
     calls: list[int] = []
-    with silent(True), watch_progress(100, title="asking mock", ended=str, soon=lambda: calls.append(1)) as meter:
+    with (
+        hide_progress(True),
+        watch_progress(100, title="asking mock", ended=str, soon=lambda: calls.append(1)) as meter,
+    ):
         time.sleep(0.05)
         assert not calls
         for _ in range(10):

@@ -18,7 +18,7 @@ from own_process import Ended, run_process
 from plain_prefect import put_own_database
 
 from contrapose.flows.python import session
-from contrapose.flows.python.session import RunInterrupted, in_session, quiet_prefect, run_beside_loops
+from contrapose.flows.python.session import RunInterrupted, run_beside_loops, run_in_session, silence_prefect
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.core.process_state import set_temporary_variables
 
@@ -27,7 +27,7 @@ def test_prefect_is_unheard_in_the_call_alone(caplog: pytest.LogCaptureFixture) 
     logger, calls = logging.getLogger("prefect.engine"), threading.Barrier(2)
 
     def call(name: str) -> None:
-        with quiet_prefect():
+        with silence_prefect():
             calls.wait(30)
             logger.critical("of a call")
             calls.wait(30)
@@ -38,7 +38,7 @@ def test_prefect_is_unheard_in_the_call_alone(caplog: pytest.LogCaptureFixture) 
         thread.start()
     for thread in threads:
         thread.join()
-    with quiet_prefect():
+    with silence_prefect():
         other = threading.Thread(target=logger.critical, args=("of somebody else",))
         other.start()
         other.join()
@@ -119,7 +119,7 @@ def test_an_interruption_is_one_line_and_waits_for_what_is_under_way() -> None:
     async def inside() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGINT]).start()
-        in_session(work, show_toxic=False)
+        run_in_session(work, show_toxic=False)
 
     with pytest.raises(KeyboardInterrupt) as raised:
         asyncio.run(inside())
@@ -151,7 +151,7 @@ def test_remedies_name_arguments_in_place_of_options(remedy: str, in_python: str
         raise ConfigError("odd", expected="even", remedy=remedy)
 
     with pytest.raises(ContraposeError) as raised:
-        in_session(fails, show_toxic=False)
+        run_in_session(fails, show_toxic=False)
     assert raised.value.remedy == in_python
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import select, update
 
 from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.flows.orchestration.options import select_tests
-from contrapose.flows.run_lifecycle import STARTS, begin, find_begun
+from contrapose.flows.run_lifecycle import STARTS, begin_run, find_earlier_start
 from contrapose.tasks.config.suite_files import load_config
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.store import Store
@@ -70,7 +70,7 @@ def test_a_run_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_outside_of_a_flow_nothing_was_begun() -> None:
-    assert find_begun(Store().runs) is None
+    assert find_earlier_start(Store().runs) is None
 
 
 def test_a_run_that_another_process_took_over_meanwhile_is_not_published(
@@ -91,22 +91,22 @@ def test_a_run_that_another_process_took_over_meanwhile_is_not_published(
 
 
 def test_a_finished_run_cannot_be_resumed(own_store: str) -> None:
-    run = begin(quick()).id
+    run = begin_run(quick()).id
     Store().runs.end(run, "finished")
     with pytest.raises(ConfigError, match="the run is finished"):
-        begin(quick(), resumed=run)
+        begin_run(quick(), resumed=run)
     assert [row.state for row in runs(own_store)] == ["finished"]
 
 
 def test_a_run_cannot_be_resumed_with_another_configuration() -> None:
-    run = begin(quick()).id
+    run = begin_run(quick()).id
     Store().runs.end(run, "incomplete")
     other = quick().model_copy(update={"seed": 5, "suite": "other", "max_calls": 1})
     with pytest.raises(ConfigError, match="not the run's own: suite, seed;"):
-        begin(other, resumed=run)
-    assert begin(quick().model_copy(update={"max_calls": 10**6}), resumed=run).id == run
+        begin_run(other, resumed=run)
+    assert begin_run(quick().model_copy(update={"max_calls": 10**6}), resumed=run).id == run
 
 
 def test_an_unknown_run_cannot_be_resumed() -> None:
     with pytest.raises(ConfigError, match="no such run"):
-        begin(quick(), resumed="nobody")
+        begin_run(quick(), resumed="nobody")

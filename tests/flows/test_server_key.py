@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from contrapose.flows.serve.server_key import ADDRESS, KEY, bring_key, keeping, kept_key
+from contrapose.flows.serve.server_key import ADDRESS, KEY, bring_key, keep_key, read_kept_key
 
 MINE = "contrapose:mine"
 
@@ -25,7 +25,7 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_only_its_owner_reads_it_and_it_goes_with_the_server(own_home: Path) -> None:
-    with keeping(MINE, 4200) as path:
+    with keep_key(MINE, 4200) as path:
         assert path.is_relative_to(own_home)
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
@@ -34,17 +34,17 @@ def test_only_its_owner_reads_it_and_it_goes_with_the_server(own_home: Path) -> 
 
 
 def test_one_that_a_killed_server_left_is_replaced() -> None:
-    with keeping("old", 4200) as path:
+    with keep_key("old", 4200) as path:
         path.chmod(0o644)
-        with keeping(MINE, 4200):
+        with keep_key(MINE, 4200):
             assert stat.S_IMODE(path.stat().st_mode) == 0o600
-            assert kept_key("http://127.0.0.1:4200/api") == MINE
+            assert read_kept_key("http://127.0.0.1:4200/api") == MINE
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:4200/api", "http://localhost:4200/api/"])
 def test_another_command_finds_it(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ADDRESS, url)
-    with keeping(MINE, 4200):
+    with keep_key(MINE, 4200):
         bring_key()
     assert os.environ[KEY] == MINE
 
@@ -57,14 +57,14 @@ def test_another_command_finds_it(url: str, monkeypatch: pytest.MonkeyPatch) -> 
     ],
 )
 def test_no_other_server_is_told(url: str | None) -> None:
-    with keeping(MINE, 4200):
-        assert kept_key(url) == ""
+    with keep_key(MINE, 4200):
+        assert read_kept_key(url) == ""
 
 
 def test_the_users_own_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ADDRESS, "http://127.0.0.1:4200/api")
     monkeypatch.setenv(KEY, "team")
-    with keeping(MINE, 4200):
+    with keep_key(MINE, 4200):
         bring_key()
     assert os.environ[KEY] == "team"
 
@@ -79,6 +79,6 @@ def test_a_server_that_only_a_profile_names_is_told_too(tmp_path: Path) -> None:
     )
     environment = {**os.environ, "PREFECT_HOME": str(tmp_path)}
     environment.pop(ADDRESS, None)
-    with keeping(MINE, 4200):
+    with keep_key(MINE, 4200):
         done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.split() == [MINE]

@@ -16,7 +16,7 @@ from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from contrapose.flows.cli import main
 from contrapose.flows.cli.deploy import announce
-from contrapose.flows.cli.start import serve_blocks, server_starting
+from contrapose.flows.cli.start import ensure_block_server, start_server
 from contrapose.flows.deploy.deploy import server_url
 from contrapose.flows.orchestration import workers
 from contrapose.flows.orchestration.workers import Workers
@@ -35,12 +35,12 @@ def silent() -> Iterator[str]:
 
 
 def _start() -> None:
-    with server_starting():
+    with start_server():
         pass
 
 
 @pytest.mark.parametrize(
-    "ask", [_start, lambda: serve_blocks("a-block"), server_url, lambda: announce("hf/./model", revision="1")]
+    "ask", [_start, lambda: ensure_block_server("a-block"), server_url, lambda: announce("hf/./model", revision="1")]
 )
 def test_a_silent_prefect_server_is_given_up(silent: str, monkeypatch: pytest.MonkeyPatch, ask: object) -> None:
     monkeypatch.setattr(server_key, "ANSWER_SECONDS", 0.2)

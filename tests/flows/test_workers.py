@@ -14,9 +14,9 @@ from swearing import ROWS, configured, slipping
 
 from contrapose.flows import portions
 from contrapose.flows.orchestration.workers import Workers
-from contrapose.flows.portions import make_cases, portion_size, score_trials
+from contrapose.flows.portions import choose_size, make_cases, score_trials
 from contrapose.flows.run_context import resolve_run
-from contrapose.flows.run_lifecycle import begin
+from contrapose.flows.run_lifecycle import begin_run
 from contrapose.flows.steps import infer, load
 from contrapose.tasks.config.permissions import APPS, allow_in_call
 from contrapose.tasks.config.run_config import RunConfig, RunnerArgs
@@ -75,7 +75,7 @@ def test_portions_are_as_large_as_the_provider_likes_unless_workers_had_none(
     args = {"base_url": "http://127.0.0.1:9/v1", "offline": True}
     run = resolve_run(RunConfig.model_validate({"model": "openai/any", "model_args": args, "limit": 1, **settings}))
     with run.workers:
-        assert portion_size(run, table(rows)) == size
+        assert choose_size(run, table(rows)) == size
 
 
 @pytest.mark.slow
@@ -96,7 +96,7 @@ def test_tables_made_in_portions_have_the_bytes_of_those_made_in_one(monkeypatch
 
     @flow
     def made() -> list[Table]:
-        run = begin(config)
+        run = begin_run(config)
         (plan,) = run.plans
         samples = load(run)[plan.test]["table"]
         whole = make_cases(run, plan, samples)

@@ -12,7 +12,7 @@ from past_runs import past_run, past_test
 from rich.console import Console
 
 from contrapose.flows.cli import main
-from contrapose.flows.cli.history import BLOCKS, as_text
+from contrapose.flows.cli.history import BLOCKS, show_runs
 from contrapose.tasks.history.dataset import append
 
 HOSTILE = (
@@ -70,20 +70,20 @@ def test_everything_fits_eighty_columns_and_nothing_steers_the_terminal(text: st
         for day in (1, 2)
     ]
     console = Console(width=80, force_terminal=False, file=io.StringIO())
-    shown = "".join(as_text(runs, changes=changes, console=console))
+    shown = "".join(show_runs(runs, changes=changes, console=console))
     assert all(len(line) <= 80 for line in shown.splitlines())
     assert not set("\x1b\x07\u202e\u200b\r") & set(shown)
 
 
 def test_a_terminal_without_blocks_gets_plain_signs(three: str) -> None:
-    from contrapose.flows.cli.history import past_runs
+    from contrapose.flows.cli.history import read_past_runs
 
     class Ascii(io.StringIO):
         encoding = "ascii"
 
-    found, _ = past_runs(three, "runs")
+    found, _ = read_past_runs(three, "runs")
     for changes in (False, True):
-        shown = "".join(as_text(found, changes=changes, console=Console(width=80, file=Ascii())))
+        shown = "".join(show_runs(found, changes=changes, console=Console(width=80, file=Ascii())))
         assert shown.isascii()
         assert not set(BLOCKS) & set(shown)
 

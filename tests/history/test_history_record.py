@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from contrapose.flows.reporting import record, remember
+from contrapose.flows.reporting import add_to_history, save_in_history
 from contrapose.flows.run_context import Run
-from contrapose.flows.run_lifecycle import begin
+from contrapose.flows.run_lifecycle import begin_run
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import validate
 from contrapose.tasks.core.history_records import PastRun
@@ -58,31 +58,31 @@ def kept(where: str = "runs/.history") -> list[PastRun]:
 
 
 def finish(run: Run, verdict: str = "pass", **told: object) -> tuple[str, ...]:
-    return record(run, remember(run, summary(run, verdict, **told)))  # type: ignore[arg-type]
+    return save_in_history(run, add_to_history(run, summary(run, verdict, **told)))  # type: ignore[arg-type]
 
 
 def test_a_run_is_the_last_of_its_own_history_and_is_kept_afterwards() -> None:
-    first, second = begin(config()), begin(config(seed=7))
+    first, second = begin_run(config()), begin_run(config(seed=7))
     assert finish(first) == ()
-    found = remember(second, summary(second, "fail")).history
+    found = add_to_history(second, summary(second, "fail")).history
     assert [run["run_id"] for run in found.runs] == [first.id, second.id]
     assert found.green == kept()[0]
     assert [(each["facet"], each["name"], each["after"]) for each in found.changes] == [("prompt", "seed", "7")]
 
 
 def test_a_resumed_run_appears_once_with_its_last_folder() -> None:
-    run = begin(config())
+    run = begin_run(config())
     finish(run, "incomplete")
     Store().runs.end(run.id, "incomplete")
-    again = begin(config(), resumed=run.id)
-    remembered = remember(again, summary(again, "pass", folder=f"{run.id}-2"))
+    again = begin_run(config(), resumed=run.id)
+    remembered = add_to_history(again, summary(again, "pass", folder=f"{run.id}-2"))
     assert [each["run_id"] for each in remembered.history.runs] == [f"{run.id}-2"]
-    assert record(again, remembered) == ()
+    assert save_in_history(again, remembered) == ()
     assert [(each["run_id"], each["verdict"]) for each in kept()] == [(f"{run.id}-2", "pass")]
 
 
 def test_runs_of_one_name_on_two_machines_are_two(in_tmp: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = begin(config())
+    run = begin_run(config())
     finish(run)
     monkeypatch.setenv("CONTRAPOSE_STORE", f"sqlite:///{in_tmp}/another.db")
     assert Store().runs.begin(run.id, config="{}", folder=".") == run.id
@@ -92,15 +92,15 @@ def test_runs_of_one_name_on_two_machines_are_two(in_tmp: Path, monkeypatch: pyt
 
 def test_a_password_in_the_environment_is_refused_without_repeating_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONTRAPOSE_HISTORY", "sftp://user:quartz@host/x")
-    run = begin(config())
-    found = remember(run, summary(run))
-    told = (*found.warnings, *record(run, found))
+    run = begin_run(config())
+    found = add_to_history(run, summary(run))
+    told = (*found.warnings, *save_in_history(run, found))
     assert len(told) == 2
     assert "quartz" not in " ".join(told)
 
 
 def test_the_folder_of_the_history_is_that_of_the_runs(in_tmp: Path) -> None:
-    run = begin(config(output="elsewhere"))
+    run = begin_run(config(output="elsewhere"))
     finish(run)
     assert os.listdir("elsewhere") == [".history"]
     assert place(run.config.history, run.config.output) == os.path.join("elsewhere", ".history")
@@ -109,9 +109,9 @@ def test_the_folder_of_the_history_is_that_of_the_runs(in_tmp: Path) -> None:
 def test_each_facet_holds_what_can_change_a_result() -> None:
     arguments = {"revision": "r2", "reply": "A"}
     gen = {"max_new_tokens": 8}
-    run = begin(config(model_args=arguments, system_instruction="Be brief.", gen_kwargs=gen, limit=3))
+    run = begin_run(config(model_args=arguments, system_instruction="Be brief.", gen_kwargs=gen, limit=3))
     settings: dict[str, object] = {"margin": 0.1, "note": "x" * 1000, "absent": None}
-    found = remember(run, summary(run, settings=settings)).run["made_of"]
+    found = add_to_history(run, summary(run, settings=settings)).run["made_of"]
     assert found["model"] == {
         "id": "mock",
         "provider": "mock",
@@ -135,16 +135,16 @@ def test_each_facet_holds_what_can_change_a_result() -> None:
 
 
 def test_another_limit_is_a_change_of_the_data_and_not_of_the_prompt() -> None:
-    first, second = begin(config(limit=3)), begin(config(limit=4))
+    first, second = begin_run(config(limit=3)), begin_run(config(limit=4))
     finish(first)
-    found = remember(second, summary(second)).history
+    found = add_to_history(second, summary(second)).history
     assert {each["facet"] for each in found.changes} == {"data"}
 
 
 def test_names_of_keys_and_the_pace_are_no_part_of_a_model() -> None:
     from contrapose.tasks.history.fingerprint import fingerprint
 
-    run = begin(config())
+    run = begin_run(config())
     asked = config(model="openai/x", model_args={"api_key_env": "MY_KEY", "concurrency": 9, "base_url": "http://h/v1"})
     found = fingerprint(
         asked, summary(run), plans=run.plans, identity=run.identity, versions={}, embedding_revision="1"
@@ -155,11 +155,11 @@ def test_names_of_keys_and_the_pace_are_no_part_of_a_model() -> None:
 
 def test_the_reader_is_told_among_the_scorers_where_one_was_asked() -> None:
     asks = {"factuality": {"order_bias": {"read_with": "ask"}}}
-    run = begin(config(reader="mock", reader_args={"reply": "A"}, tests=asks))
-    found = remember(run, summary(run)).run["made_of"]["scorer"]
+    run = begin_run(config(reader="mock", reader_args={"reply": "A"}, tests=asks))
+    found = add_to_history(run, summary(run)).run["made_of"]["scorer"]
     named = {name: value for name, value in found.items() if name.startswith("reader.")}
     assert named["reader.id"] == "mock"
     assert named["reader.revision"] == run.identity["revision"]
     assert named["reader.args.reply"] == "A"
-    alone = begin(config(reader="mock"))
-    assert not [name for name in remember(alone, summary(alone)).run["made_of"]["scorer"] if "reader" in name]
+    alone = begin_run(config(reader="mock"))
+    assert not [name for name in add_to_history(alone, summary(alone)).run["made_of"]["scorer"] if "reader" in name]

@@ -17,9 +17,9 @@ from rich.console import Console
 from test_history_command import told
 from test_view_pages import page
 
-from contrapose.flows.cli.history import as_data, as_text
-from contrapose.flows.reporting import remember
-from contrapose.flows.run_lifecycle import begin
+from contrapose.flows.cli.history import format_data, show_runs
+from contrapose.flows.reporting import add_to_history
+from contrapose.flows.run_lifecycle import begin_run
 from contrapose.tasks.config.suite_files import validate
 from contrapose.tasks.core.history_records import History
 from contrapose.tasks.core.stopping import Stopping
@@ -77,14 +77,14 @@ def test_the_table_tells_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "24/370" in text
     assert "1 of 2 runs stopped early" in text
     assert max(map(len, text.splitlines())) <= 80
-    assert "stopped" not in "".join(as_text([past_run(0)], changes=False, console=Console(file=io.StringIO())))
+    assert "stopped" not in "".join(show_runs([past_run(0)], changes=False, console=Console(file=io.StringIO())))
 
 
 def test_programs_get_it() -> None:
-    before, after = json.loads(as_data([past_run(0), EARLY_RUN], changes=False, style="json"))
+    before, after = json.loads(format_data([past_run(0), EARLY_RUN], changes=False, style="json"))
     assert [after[name] for name in ("cases", "judged", "looks", "saved")] == [370, 24, 3, 675]
     assert [before[name] for name in ("cases", "judged", "looks", "saved")] == [None] * 4
-    rows = list(csv.DictReader(io.StringIO(as_data([past_run(0), EARLY_RUN], changes=False, style="csv"))))
+    rows = list(csv.DictReader(io.StringIO(format_data([past_run(0), EARLY_RUN], changes=False, style="csv"))))
     assert [(row["judged"], row["looks"]) for row in rows] == [("", ""), ("24", "3")]
 
 
@@ -115,10 +115,10 @@ def test_a_report_says_that_the_run_before_asked_other_samples() -> None:
 def test_a_run_that_may_stop_early_is_made_otherwise() -> None:
     def facts(**changes: Any) -> dict[str, str]:
         config = validate({"suite": "harbour", "model": "mock", **changes}, where="test")
-        run, test = begin(config), {**past_test(), "probe_version": "1", "scorers": {}, "settings": {}}
+        run, test = begin_run(config), {**past_test(), "probe_version": "1", "scorers": {}, "settings": {}}
         test["data"] = {"source": "x", "sha256": "a", "rows": 1}
         summary: Any = {**past_run(), "model": {"id": "mock"}, "tests": [test]}
-        return remember(run, summary).run["made_of"]["prompt"]
+        return add_to_history(run, summary).run["made_of"]["prompt"]
 
     early = facts(stop="early", runner_args={"portion": 8})
     assert (early["stop"], early["runner_args.portion"]) == ("early", "8")

@@ -23,8 +23,8 @@ from playwright.sync_api import Browser, expect
 from run_folders import put_refused, put_run
 
 from contrapose.flows.cli.view import choose_folder
-from contrapose.flows.serve.guard import Guard, basic
-from contrapose.flows.serve.report_server import Served, serving_site
+from contrapose.flows.serve.guard import Guard, encode_key
+from contrapose.flows.serve.report_server import ServedSite, serve_site
 from contrapose.flows.serve.view.site import Viewer
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.history.dataset import append
@@ -64,8 +64,8 @@ def runs(tmp_path: Path) -> Path:
 KEY = "contrapose:of-the-tests"
 
 
-def serving(runs: Path) -> AbstractContextManager[Served]:
-    return serving_site(Viewer(root=runs.resolve(), history=str(runs / "history")), guard=Guard(key=KEY, port=0))
+def serving(runs: Path) -> AbstractContextManager[ServedSite]:
+    return serve_site(Viewer(root=runs.resolve(), history=str(runs / "history")), guard=Guard(key=KEY, port=0))
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def ask(url: str, path: str, *, method: str = "GET") -> tuple[int, bytes, dict[str, str]]:
     """Status, body and headers, with the key; the path goes out as it is."""
-    return send(url, path, method=method, Authorization=basic(KEY))
+    return send(url, path, method=method, Authorization=encode_key(KEY))
 
 
 @pytest.mark.parametrize(
@@ -175,10 +175,10 @@ def test_what_cannot_be_served_is_said(runs: Path) -> None:
         taken.listen()
         with (
             pytest.raises(ConfigError, match="cannot be used"),
-            serving_site(lambda _: None, port=taken.getsockname()[1]),
+            serve_site(lambda _: None, port=taken.getsockname()[1]),
         ):
             pass
-    with pytest.raises(ConfigError, match="cannot be used"), serving_site(lambda _: None, port=70_000):
+    with pytest.raises(ConfigError, match="cannot be used"), serve_site(lambda _: None, port=70_000):
         pass
 
 
@@ -198,7 +198,7 @@ def test_the_command_tells_its_address_and_ends_with_ctrl_c(runs: Path) -> None:
     assert (process.returncode, rest, said) == (0, "stopped\n", "")
 
 
-LET_IN = {"Authorization": basic(KEY)}
+LET_IN = {"Authorization": encode_key(KEY)}
 ATTACK = "\"><script>document.title='hit'</script><img src=x onerror=\"document.title='hit'\">"
 
 

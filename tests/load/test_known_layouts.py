@@ -147,7 +147,7 @@ def test_suite_of_init_asks_what_the_first_row_says(
     layout: Layout, form: str, in_tmp: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Writing the schema beside the suite takes half of the time.
-    monkeypatch.setattr("contrapose.flows.cli.init.schema", str)
+    monkeypatch.setattr("contrapose.flows.cli.init.make_suite_schema", str)
     source = place(layout, form, in_tmp)
     goal = ["--goal", layout.goal] if layout.goal else []
     succeed(capsys, "init", "--model", "mock", "--data", source, "--out", "suite.yaml", *goal)

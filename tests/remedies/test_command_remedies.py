@@ -128,7 +128,7 @@ COMMANDS = [
         follow=run_first(r"`contrapose (resume)`", then=drop("resume", "nope")),
     ),
     Case(
-        site="flows/cli/history.py:past_runs",
+        site="flows/cli/history.py:read_past_runs",
         command="history --last -1",
         says="--last: -1",
         follow=take("-1", r"--last (0)"),
@@ -164,7 +164,7 @@ COMMANDS = [
         leads_to="results.jsonl, row 1",
     ),
     Case(
-        site="flows/batching.py:open_questions",
+        site="flows/batching.py:find_unanswered",
         command="batch prompts --model mock --test add_toxic_words --limit 1 --out p.jsonl",
         says="mock",
         follow=change("Name one in --model", "--model mock", "--model openai/x"),

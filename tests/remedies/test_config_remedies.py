@@ -185,7 +185,7 @@ SUITES = [
         follow=take("add_negatoin"),
     ),
     Case(
-        site="flows/orchestration/options.py:overrides",
+        site="flows/orchestration/options.py:read_overrides",
         command=f"{MOCK} --set seed",
         says="--set 'seed'",
         follow=take("seed", r"--set (\S+=\d+)"),

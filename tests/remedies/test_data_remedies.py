@@ -263,7 +263,7 @@ COLUMNS = [
         files={"rows.jsonl": LINE + '{"text": "It is."\n'},
     ),
     Case(
-        site="flows/cli/validate.py:nothing_to_ask",
+        site="flows/cli/validate.py:make_nothing_to_ask_error",
         command=f"{CHECK} rows.jsonl",
         says="2 of 2 rows are not in English",
         follow=take("add_negation", r"--test (casing)"),
@@ -274,7 +274,7 @@ COLUMNS = [
         },
     ),
     Case(
-        site="flows/cli/validate.py:nothing_to_ask",
+        site="flows/cli/validate.py:make_nothing_to_ask_error",
         command="validate --model mock --test relation --before text --after other --data rows.jsonl",
         says="1 of 1 row is not in English",
         follow=add(r"(--set data.columns.options=A,B,C,D)", placeholder="A,B,C,D", value="one,two"),
@@ -285,14 +285,14 @@ COLUMNS = [
         },
     ),
     Case(
-        site="flows/cli/validate.py:nothing_to_ask",
+        site="flows/cli/validate.py:make_nothing_to_ask_error",
         command=f"{CHECK} rows.jsonl",
         says="1 negated already",
         follow=add(r"(--set tests\S+=remove)"),
         files={"rows.jsonl": lines({"text": "The sky is not blue."})},
     ),
     Case(
-        site="flows/cli/validate.py:nothing_to_ask",
+        site="flows/cli/validate.py:make_nothing_to_ask_error",
         command="validate --model mock --test option_order --data rows.jsonl",
         says="1 without two answer options",
         follow=add(r"(--set data.columns.options=A,B,C,D)", placeholder="A,B,C,D", value="one,two"),

@@ -30,7 +30,7 @@ def answer(prompt: str) -> str:
     return "It is a fine day."
 
 
-@follows("flows/python/arguments.py:_wrong_type")
+@follows("flows/python/arguments.py:_make_type_error")
 @pytest.mark.parametrize(
     ("wrong", "named", "right"),
     [
@@ -78,7 +78,7 @@ def test_runs_together_with_models() -> None:
     refused(lambda: compare_models(models=["mock"]), "expected two or more models")
 
 
-@follows("flows/python/compare.py:_compare_runs", "flows/compare_models.py:each_model")
+@follows("flows/python/compare.py:_compare_runs", "flows/compare_models.py:make_model_configs")
 def test_baseline_that_is_not_there() -> None:
     names = [str(write_run(Path("runs") / name, rows_from([True] * 20), model=name)) for name in ("mock", "embedded")]
     assert "Write 1 for the first run" in refused(lambda: compare(*names, baseline=3), "baseline: 3").remedy
@@ -89,7 +89,7 @@ def test_baseline_that_is_not_there() -> None:
     refused(lambda: compare_models(models=models, baseline=1), "hf/none")
 
 
-@follows("flows/compare_models.py:each_model")
+@follows("flows/compare_models.py:make_model_configs")
 def test_model_named_twice() -> None:
     remedy = refused(lambda: compare_models(models=["mock", "mock"]), "mock, mock").remedy
     assert "or one model twice with different model_args" in remedy

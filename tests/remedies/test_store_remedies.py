@@ -25,7 +25,7 @@ from store.kept_store import close
 from store.test_answers import begin, keyed, save
 
 from contrapose.flows.cli import main
-from contrapose.flows.cli.history import past_runs
+from contrapose.flows.cli.history import read_past_runs
 from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.tasks.core.errors import ConfigError, CutShortError
 from contrapose.tasks.history.dataset import append
@@ -254,10 +254,10 @@ def test_another_history_is_read(named: str, in_tmp: Path, monkeypatch: pytest.M
 
     monkeypatch.setattr(MemoryFileSystem, "cat_ranges", broken)
     with pytest.raises(ConfigError, match="the history cannot be read") as refused:
-        past_runs("memory://broken", "runs")
+        read_past_runs("memory://broken", "runs")
     assert named in refused.value.remedy.partition("Correct it: ")[2]
     monkeypatch.setenv("CONTRAPOSE_HISTORY", "own")
-    assert past_runs("own" if named == "--history" else None, "runs")[0]
+    assert read_past_runs("own" if named == "--history" else None, "runs")[0]
 
 
 ROOMS = evaluate_model.fn.__globals__

@@ -23,7 +23,7 @@ from contrapose.flows import run_lifecycle
 from contrapose.flows.cli import deploy, main, start
 from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.flows.orchestration.options import select_tests
-from contrapose.flows.run_lifecycle import config_of
+from contrapose.flows.run_lifecycle import read_begun_config
 from contrapose.tasks.config.suite_files import load_config
 from contrapose.tasks.history.dataset import append
 from contrapose.tasks.store import Store
@@ -67,7 +67,7 @@ def run_into(named: str, *words: str) -> Follow:
 
 CASES = [
     Case(
-        site="flows/batching.py:open_questions",
+        site="flows/batching.py:find_unanswered",
         command=f"{BATCH} --set refresh=true",
         says="refresh: a batch cannot ask again",
         follow=clear_cache,
@@ -81,34 +81,34 @@ CASES = [
         prepare=write_old_part,
     ),
     Case(
-        site="flows/cli/history.py:past_runs",
+        site="flows/cli/history.py:read_past_runs",
         command="history",
         says="no run is recorded there",
         follow=add(r"(--history)", placeholder="--history", value="--history own"),
         prepare=write_history,
     ),
     Case(
-        site="flows/cli/history.py:past_runs",
+        site="flows/cli/history.py:read_past_runs",
         command="history",
         says="no run is recorded there",
         follow=run_into("every run that is published adds itself"),
     ),
     Case(
-        site="flows/cli/history.py:past_runs",
+        site="flows/cli/history.py:read_past_runs",
         command="history --history own --model other",
         says="no run of other; expected harbour on mock.",
         follow=change("Choose another suite, model or test", "other", "mock"),
         prepare=write_history,
     ),
     Case(
-        site="flows/cli/history.py:past_runs",
+        site="flows/cli/history.py:read_past_runs",
         command="history --history own --test other",
         says="no run of other; expected harbour on mock, with add_negation.",
         follow=change("Choose another suite, model or test", "other", "add_negation"),
         prepare=write_history,
     ),
     Case(
-        site="flows/cli/validate.py:check",
+        site="flows/cli/validate.py:validate_run",
         command=f"{CHECKED} --out file",
         says="runs cannot be written there",
         follow=change("Choose another one with --out", "--out file", "--out other"),
@@ -116,7 +116,7 @@ CASES = [
         leads_to=UNCOMPARED,
     ),
     Case(
-        site="flows/cli/validate.py:check",
+        site="flows/cli/validate.py:validate_run",
         command=CHECKED,
         says="what is cached cannot be written there",
         follow=export(r"in (CONTRAPOSE_HOME)", "home"),
@@ -125,7 +125,7 @@ CASES = [
         variables={"CONTRAPOSE_HOME": "file"},
     ),
     Case(
-        site="flows/cli/validate.py:check",
+        site="flows/cli/validate.py:validate_run",
         command=CHECKED,
         says="tables cannot be written there",
         follow=export(r"in (CONTRAPOSE_STORAGE)", "tables"),
@@ -203,12 +203,12 @@ def begun_run() -> str:
 def noted_run() -> str:
     """Return the id of an unfinished run that has asked nothing yet."""
     config = select_tests(load_config("quickstart", {"model": "mock", "limit": 2})[0], ["option_order"])
-    run = run_lifecycle.begin(config).id
+    run = run_lifecycle.begin_run(config).id
     Store().runs.end(run, "incomplete")
     return run
 
 
-@follows("flows/run_lifecycle.py:config_of")
+@follows("flows/run_lifecycle.py:read_begun_config")
 @pytest.mark.usefixtures("own_store", "prefect_server", "in_tmp")
 def test_run_of_another_version_is_started_anew(own_store: str, capsys: pytest.CaptureFixture[str]) -> None:
     run = begun_run()
@@ -226,7 +226,7 @@ def test_run_with_another_configuration_is_resumed_with_its_own() -> None:
     run = noted_run()
     row = Store().runs.get(run)
     assert row is not None
-    config = config_of(row).model_copy(update={"seed": 5, "max_calls": 99})
+    config = read_begun_config(row).model_copy(update={"seed": 5, "max_calls": 99})
     error = refused(lambda: evaluate_model(config, resumed=run), "not the run's own: seed")
     command = re.match(r"`contrapose (resume .*?)` uses the run's own, or start a new run", error.remedy)
     assert command, error.remedy
@@ -235,7 +235,7 @@ def test_run_with_another_configuration_is_resumed_with_its_own() -> None:
 
 
 @pytest.mark.slow
-@follows("flows/run_lifecycle.py:find_begun")
+@follows("flows/run_lifecycle.py:find_earlier_start")
 @pytest.mark.usefixtures("own_store", "prefect_server", "in_tmp")
 def test_run_that_never_ended_is_started_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_lifecycle, "STARTS", 1)
@@ -251,7 +251,7 @@ def test_run_that_never_ended_is_started_anew(monkeypatch: pytest.MonkeyPatch) -
     assert evaluate_model(config)["summary"]["usage"]["requests"] == 0
 
 
-@follows("flows/cli/start.py:server_starting")
+@follows("flows/cli/start.py:start_server")
 @pytest.mark.usefixtures("prefect_server")
 @pytest.mark.parametrize("wrong", ["CONTRAPOSE_HOME", "PREFECT_SERVER_DATABASE_CONNECTION_URL"])
 def test_database_of_a_temporary_server_has_another_place(
@@ -268,7 +268,7 @@ def test_database_of_a_temporary_server_has_another_place(
         database = None if home else f"sqlite+aiosqlite:///{folder}/prefect.db"
         with (
             temporary_settings({PREFECT_API_URL: url, PREFECT_SERVER_DATABASE_CONNECTION_URL: database}),
-            start.server_starting(),
+            start.start_server(),
         ):
             pass
 
@@ -282,7 +282,7 @@ def test_database_of_a_temporary_server_has_another_place(
 
 
 @pytest.mark.slow
-@follows("flows/cli/deploy.py:_no_server")
+@follows("flows/cli/deploy.py:_make_server_error")
 @pytest.mark.usefixtures("recording_prefect")
 @pytest.mark.parametrize("named", [None, "http://127.0.0.1:1/api"])
 def test_event_without_a_server_is_announced_to_one(named: str | None, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,8 +16,8 @@ from rich.console import Console
 from terminal import printed
 from test_junit import suite
 
-from contrapose.flows.cli.history import as_data, as_text
-from contrapose.flows.orchestration.verdict_state import headline
+from contrapose.flows.cli.history import format_data, show_runs
+from contrapose.flows.orchestration.verdict_state import make_headline
 from contrapose.flows.serve.view import site
 from contrapose.flows.serve.view.runs import describe_run
 from contrapose.tasks.core.criteria import list_criteria
@@ -74,7 +74,7 @@ def in_runs_of_view(told: Summary) -> str:
 
 
 def in_history_data(told: Summary) -> str:
-    (row,) = json.loads(as_data([past_run(told, {})], changes=False, style="json"))
+    (row,) = json.loads(format_data([past_run(told, {})], changes=False, style="json"))
     return str(row["criteria"])
 
 
@@ -94,7 +94,7 @@ def test_the_chart_shows_both_rates_and_the_verdict_beside_the_one_that_decided(
 
 
 def test_the_history_table_shows_both_rates_in_80_columns() -> None:
-    text = "".join(as_text([past_run(planted_summary(), {})], changes=False, console=Console(width=80)))
+    text = "".join(show_runs([past_run(planted_summary(), {})], changes=False, console=Console(width=80)))
     run, first, second = [line.split() for line in text.splitlines() if line.strip()][-3:]
     assert run == ["2026-11-21", "08:02", "36", "FAIL"]
     assert first == ["contrast", "rate", "12.5%", "5.0-26.0%", "50%"]
@@ -216,8 +216,8 @@ def test_short_outputs_say_how_far_a_test_was_asked() -> None:
     row = make_verdict_row(stopped(), model="mock")
     assert (row["of"], row["looks"], row["saved"]) == (370, 3, 675)
     assert "looks" not in make_verdict_row(outcome(), model="mock")
-    assert headline(told()) == "add_negation 75.0% ≥ 70.0% after 36 of 370 cases"
-    assert "after" not in headline(asked_to_the_end())
+    assert make_headline(told()) == "add_negation 75.0% ≥ 70.0% after 36 of 370 cases"
+    assert "after" not in make_headline(asked_to_the_end())
     assert describe_run(told(), "x", str, ()).rates == ("add_negation 75%, stopped early",)
     assert describe_run(asked_to_the_end(), "x", str, ()).rates == ("add_negation 75%",)
 

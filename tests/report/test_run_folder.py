@@ -13,7 +13,7 @@ import pytest
 from factories import outcome, outcomes, summary
 from hostile import HOSTILE, hostile_report
 
-from contrapose.flows.cli.validate import check
+from contrapose.flows.cli.validate import validate_run
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core import errors
 from contrapose.tasks.core.errors import ConfigError
@@ -197,7 +197,7 @@ ALLOWED = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.
 def test_an_experiment_without_mlflow_is_refused_before_anything_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(errors, "find_spec", lambda name: None)
     with pytest.raises(ConfigError, match=r"^mlflow: the package mlflow is not installed; .*contrapose\[mlflow\]"):
-        check(RunConfig(model="mock", mlflow="nightly"))
+        validate_run(RunConfig(model="mock", mlflow="nightly"))
 
 
 def test_a_real_store_of_files_is_said_to_be_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

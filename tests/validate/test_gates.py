@@ -19,7 +19,7 @@ from corruptions import CORRUPTIONS, Corruption, setting
 from sound import every_plan, sound
 
 from contrapose.flows.cli.validate import check_table
-from contrapose.flows.steps import admit
+from contrapose.flows.steps import require_valid
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import GateError
 from contrapose.tasks.core.validation import KINDS, Checked, Finding, Kind, blocking_findings
@@ -48,7 +48,7 @@ def refuse(*checked: Checked) -> GateError:
     config = RunConfig(model="mock", output="runs")
     run = SimpleNamespace(config=config, id=ID, started=datetime(2026, 1, 1, tzinfo=UTC))
     with pytest.raises(GateError) as caught:
-        admit(run, list(checked))  # type: ignore[arg-type]
+        require_valid(run, list(checked))  # type: ignore[arg-type]
     return caught.value
 
 

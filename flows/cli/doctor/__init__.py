@@ -14,7 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contrapose.flows.cli.arguments import Verb, add_changes, add_model, add_suite, config_of
+from contrapose.flows.cli.arguments import Verb, add_changes, add_model, add_suite, load_chosen_config
 from contrapose.flows.cli.doctor import local, run
 from contrapose.flows.cli.doctor.local import DoctorFinding
 from contrapose.flows.cli.terminal import print_lines
@@ -54,7 +54,7 @@ CHECKS: dict[str, Callable[[RunConfig | None], Iterator[DoctorFinding]]] = {
 """Checks by name, in the order of the table; each yields what it finds, given the run that is meant, if one is."""
 
 
-def as_text(findings: Sequence[DoctorFinding]) -> Iterator[str]:
+def format_findings(findings: Sequence[DoctorFinding]) -> Iterator[str]:
     """Format the findings as a table of 80 columns, with the remedy below a finding that needs one."""
     yield f"Contrapose {version('contrapose')}"
     for finding in findings:
@@ -75,7 +75,7 @@ def _wrap(text: str, *, first: str) -> Iterator[str]:
     ) or [first.rstrip()]
 
 
-def as_json(findings: Sequence[DoctorFinding]) -> str:
+def findings_as_json(findings: Sequence[DoctorFinding]) -> str:
     """Format the findings as JSON."""
     counts = Counter(finding.state for finding in findings)
     keys = ("name", "state", "found", "remedy")
@@ -111,13 +111,13 @@ def _examine(arguments: argparse.Namespace) -> int:
     config, wrong = None, list[DoctorFinding]()
     if arguments.suite or arguments.model or arguments.data or arguments.test or arguments.set:
         try:
-            config = config_of(arguments)
+            config = load_chosen_config(arguments)
         except ContraposeError as error:
-            wrong = [run.failure("configuration", error)]
+            wrong = [run.make_failure_finding("configuration", error)]
     with ThreadPoolExecutor(len(CHECKS)) as pool:
         running = [pool.submit(copy_context().run, _check, name, config) for name in CHECKS]
         findings = [*(finding for check in running for finding in check.result()), *wrong]
-    print_lines([as_json(findings)] if arguments.json else as_text(findings))
+    print_lines([findings_as_json(findings)] if arguments.json else format_findings(findings))
     return int(any(finding.state == "problem" for finding in findings))
 
 

@@ -24,7 +24,7 @@ from prefect.events.schemas.automations import Automation
 from prefect.exceptions import ObjectNotFound
 
 from contrapose.flows.cli.doctor.local import DoctorFinding
-from contrapose.flows.deploy.automations import specifications
+from contrapose.flows.deploy.automations import read_automations
 from contrapose.flows.deploy.deploy import POOL
 from contrapose.flows.deploy.deployment_options import CHECK, read_shipped
 from contrapose.flows.orchestration.form import read_form
@@ -50,7 +50,7 @@ NOTIFY = "contrapose deploy --notify TYPE/NAME, with the same options as before"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OnServer:
+class ServerState:
     """Deployments, work pools and automations of ours that a server holds."""
 
     pool: WorkPool | None
@@ -65,13 +65,13 @@ class OnServer:
     """Late or running, those first that were due first."""
 
 
-def read_server() -> OnServer:
+def read_server() -> ServerState:
     """Read the state of the configured server, with the same client that a run uses.
 
     Raises:
         Exception: of many kinds; it did not answer, or refused.
     """
-    wanted = entrypoints()
+    wanted = read_entrypoints()
     ours: dict[str, Any] = {
         "tags": {"all_": [TAG]},
         "state": {"name": {"any_": [LATE, RUNNING]}},
@@ -84,10 +84,10 @@ def read_server() -> OnServer:
             pool = client.read_work_pool(POOL)
         named: dict[str, Any] = {"name": {"any_": list(wanted)}}
         deployments = client.read_deployments(deployment_filter=DeploymentFilter.model_validate(named))
-        named = {"name": {"any_": [specification["name"] for specification in specifications()]}}
+        named = {"name": {"any_": [specification["name"] for specification in read_automations()]}}
         automations = client.read_automations(automations=AutomationFilter.model_validate(named))
         gone = set()
-        for block in {block for automation in automations for block in _blocks_of(automation)}:
+        for block in {block for automation in automations for block in _read_blocks(automation)}:
             try:
                 client.read_block_document(block, include_secrets=False)
             except ObjectNotFound:
@@ -95,7 +95,7 @@ def read_server() -> OnServer:
         runs = client.read_flow_runs(
             flow_run_filter=FlowRunFilter.model_validate(ours), sort=FlowRunSort.EXPECTED_START_TIME_ASC, limit=MOST
         )
-    return OnServer(
+    return ServerState(
         pool=pool,
         # Somebody else's flow may have a deployment called nightly, too.
         deployments={one.name: one for one in deployments if one.entrypoint == wanted[one.name]},
@@ -105,12 +105,12 @@ def read_server() -> OnServer:
     )
 
 
-def entrypoints() -> dict[str, str]:
+def read_entrypoints() -> dict[str, str]:
     """Read the deployments of deployments/prefect.yaml: their names, and where their flows are."""
     return {deployment["name"]: deployment["entrypoint"] for deployment in read_shipped()["deployments"]}
 
 
-def _blocks_of(automation: Automation) -> set[UUID]:
+def _read_blocks(automation: Automation) -> set[UUID]:
     """Return the blocks through which an automation sends."""
     sends = (action for action in automation.actions if isinstance(action, CallWebhook | SendNotification))
     return {action.block_document_id for action in sends}
@@ -135,7 +135,7 @@ def check_deployed() -> Iterator[DoctorFinding]:
             yield finding._replace(observed=one_line(remove_credentials(finding.observed)))
 
 
-def _check_work(server: OnServer) -> Iterator[DoctorFinding]:
+def _check_work(server: ServerState) -> Iterator[DoctorFinding]:
     """Check the work pool, and the runs that wait or are running."""
     name, pool, start = "work pool", server.pool, f"prefect worker start --pool {POOL}"
     late = [run for run in server.runs if run.state_name == LATE]
@@ -157,10 +157,10 @@ def _check_work(server: OnServer) -> Iterator[DoctorFinding]:
         message = f"{POOL}, of type {pool.type}, is ready{', and all its slots are taken' * full}"
         yield DoctorFinding(name, "ok", message)
     if late:
-        message = _since(late, [run.expected_start_time for run in late])
+        message = _describe_since(late, [run.expected_start_time for run in late])
         yield DoctorFinding("overdue runs", "warning", message, f"See that a worker is there ({start}), and has room.")
     if running:
-        name, message = "runs under way", _since(running, [run.start_time for run in running])
+        name, message = "runs under way", _describe_since(running, [run.start_time for run in running])
         if pool is not None and not idle:
             yield DoctorFinding(name, "ok", message)
         else:
@@ -169,7 +169,7 @@ def _check_work(server: OnServer) -> Iterator[DoctorFinding]:
             yield DoctorFinding(name, "warning", f"{message}, though no worker is there", remedy)
 
 
-def _since(runs: Sequence[FlowRun], times: Sequence[datetime | None]) -> str:
+def _describe_since(runs: Sequence[FlowRun], times: Sequence[datetime | None]) -> str:
     """Return the number of runs, and the time of the first."""
     least = "at least " * (len(runs) == MOST)
     first = min((moment for moment in times if moment), default=None)
@@ -177,10 +177,10 @@ def _since(runs: Sequence[FlowRun], times: Sequence[datetime | None]) -> str:
     return f"{least}{counted('runs', len(runs))}, {'the first ' * (len(runs) > 1)}since {when}"
 
 
-def _check_versions(server: OnServer) -> Iterator[DoctorFinding]:
+def _check_versions(server: ServerState) -> Iterator[DoctorFinding]:
     """List deployments that are missing or have another version."""
     name, here = "deployments", version("contrapose")
-    missing = ", ".join(deployment for deployment in entrypoints() if deployment not in server.deployments)
+    missing = ", ".join(deployment for deployment in read_entrypoints() if deployment not in server.deployments)
     versions = {name: deployment.version or "none" for name, deployment in sorted(server.deployments.items())}
     other = ", ".join(f"{name} {theirs}" for name, theirs in versions.items() if theirs != here)
     if missing:
@@ -194,7 +194,7 @@ def _check_versions(server: OnServer) -> Iterator[DoctorFinding]:
         yield DoctorFinding(name, "ok", message)
 
 
-def _check_parameters(server: OnServer) -> Iterator[DoctorFinding]:
+def _check_parameters(server: ServerState) -> Iterator[DoctorFinding]:
     """List deployments whose own parameters a run would refuse before it calls a model."""
     for name, deployment in sorted(server.deployments.items()):
         variables = deployment.job_variables or {}
@@ -215,11 +215,11 @@ def _check_parameters(server: OnServer) -> Iterator[DoctorFinding]:
             yield DoctorFinding("parameters", "problem", message, error.remedy)
 
 
-def _check_automations(server: OnServer) -> Iterator[DoctorFinding]:
+def _check_automations(server: ServerState) -> Iterator[DoctorFinding]:
     """List automations that are missing, switched off, or start a deployment that no longer exists."""
     name = "automations"
     # One that does nothing but notify is left out where no block was named.
-    needed = [file["name"] for file in specifications() if "actions" in file]
+    needed = [file["name"] for file in read_automations() if "actions" in file]
     missing = [automation for automation in needed if automation not in server.automations]
     disabled = sorted(name for name, automation in server.automations.items() if not automation.enabled)
     there = {deployment.id for deployment in server.deployments.values()}
@@ -239,11 +239,11 @@ def _check_automations(server: OnServer) -> Iterator[DoctorFinding]:
         yield DoctorFinding(name, "ok", f"{counted('automations', len(server.automations))}, switched on")
 
 
-def _check_alerts(server: OnServer) -> Iterator[DoctorFinding]:
+def _check_alerts(server: ServerState) -> Iterator[DoctorFinding]:
     """List alerts that send through a deleted block, and alerts without a block."""
-    sending = {name: blocks for name, automation in server.automations.items() if (blocks := _blocks_of(automation))}
+    sending = {name: blocks for name, automation in server.automations.items() if (blocks := _read_blocks(automation))}
     broken = [name for name, blocks in sorted(sending.items()) if blocks & set(server.gone)]
-    silent = [file["name"] for file in specifications() if "notify" in file and file["name"] not in sending]
+    silent = [file["name"] for file in read_automations() if "notify" in file and file["name"] not in sending]
     if broken:
         names = ", ".join(name.removeprefix("contrapose-") for name in broken)
         yield DoctorFinding("alerts", "problem", f"the block that sends them does not exist: {names}", NOTIFY)
@@ -255,7 +255,7 @@ def _check_alerts(server: OnServer) -> Iterator[DoctorFinding]:
         yield DoctorFinding("alerts", "ok", f"sent by {counted('automations', len(sending))}")
 
 
-def _check_promotion(server: OnServer) -> Iterator[DoctorFinding]:
+def _check_promotion(server: ServerState) -> Iterator[DoctorFinding]:
     """Check each step of the retraining check from this machine; the worker may be on another one."""
     name, check = "promotion", server.deployments.get(CHECK)
     wanted = check.parameters.get("promotion") if check else None

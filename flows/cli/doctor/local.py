@@ -53,10 +53,10 @@ def check_python(_: object) -> Iterator[DoctorFinding]:
 
 def check_packages(_: object) -> Iterator[DoctorFinding]:
     """Compare the required packages with their ranges: one finding for each package outside its range."""
-    needed = requirements()
-    wrong = [need for need in needed if not _fits(need)]
+    needed = read_requirements()
+    wrong = [need for need in needed if not _is_in_range(need)]
     for need in wrong:
-        observed = f"{_version(need.name) or 'not installed'}; needed: {need.specifier or 'any'}"
+        observed = f"{_find_version(need.name) or 'not installed'}; needed: {need.specifier or 'any'}"
         yield DoctorFinding(need.name, "problem", observed, f'pip install "{need.name}{need.specifier}"')
     if not wrong:
         yield DoctorFinding("packages", "ok", f"all {len(needed)} in their ranges")
@@ -86,7 +86,7 @@ def check_extras(_: object) -> Iterator[DoctorFinding]:
     complete: list[str] = []
     absent: list[str] = []
     for extra in metadata.metadata("contrapose").get_all("Provides-Extra") or []:
-        wrong = {need.name: _version(need.name) for need in requirements(extra) if not _fits(need)}
+        wrong = {need.name: _find_version(need.name) for need in read_requirements(extra) if not _is_in_range(need)}
         if extra == "dev":
             continue
         if wrong and None not in wrong.values():
@@ -99,7 +99,7 @@ def check_extras(_: object) -> Iterator[DoctorFinding]:
     yield DoctorFinding("extras", "ok", "; ".join(f"{key}: {names}" for key, names in parts.items() if names), remedy)
 
 
-def requirements(extra: str = "") -> Sequence[Requirement]:
+def read_requirements(extra: str = "") -> Sequence[Requirement]:
     """Read the requirements of the distribution on this machine, or those that one of its extras adds."""
     from packaging.requirements import Requirement
 
@@ -110,18 +110,18 @@ def requirements(extra: str = "") -> Sequence[Requirement]:
     return [need for need in every if need not in plain and need.marker and need.marker.evaluate({"extra": extra})]
 
 
-def _fits(wanted: Requirement) -> bool:
-    version = _version(wanted.name)
+def _is_in_range(wanted: Requirement) -> bool:
+    version = _find_version(wanted.name)
     return version is not None and wanted.specifier.contains(version, prereleases=True)
 
 
-def _version(name: str) -> str | None:
+def _find_version(name: str) -> str | None:
     return find_installed_versions([name]).get(name)
 
 
 def check_spacy(_: object) -> Iterator[DoctorFinding]:
     """Look for spaCy and its models, which only `second_opinion: spacy` needs."""
-    spacy = _version("spacy")
+    spacy = _find_version("spacy")
     points = metadata.entry_points(group="spacy_models")
     models = sorted(f"{point.name} {point.dist.version}" for point in points if point.dist)
     if spacy is None:
@@ -136,7 +136,7 @@ def check_spacy(_: object) -> Iterator[DoctorFinding]:
 def check_processor(_: object) -> Iterator[DoctorFinding]:
     """Count the cores that this process may use, and look for bfloat16."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    features = _read("/proc/cpuinfo")
+    features = _read_path("/proc/cpuinfo")
     bfloat16 = next((feature for feature in ("avx512_bf16", "amx_bf16") if feature in features), None)
     numbers = f"bfloat16 ({bfloat16})" if bfloat16 else "float32 (no bfloat16 found)"
     yield DoctorFinding("processor", "ok", f"{cores} cores, {platform.machine()}; local models compute in {numbers}")
@@ -154,7 +154,7 @@ def check_gpu(_: object) -> Iterator[DoctorFinding]:
             listing = subprocess.run(command, capture_output=True, text=True, timeout=4, check=True).stdout
             cards = "; ".join(" ".join(line.split()) for line in listing.splitlines())
     spec = find_spec("torch")
-    source = _read(str(Path(spec.origin).parent / "version.py")) if spec and spec.origin else ""
+    source = _read_path(str(Path(spec.origin).parent / "version.py")) if spec and spec.origin else ""
     build = re.search(r"^(cuda|hip)\b[^=\n]*=\s*'([\d.]+)", source, re.MULTILINE)
     if not cards:
         yield DoctorFinding("GPU", "ok", "none found; local models run on the processor")
@@ -168,14 +168,14 @@ def check_gpu(_: object) -> Iterator[DoctorFinding]:
 
 def check_memory(_: object) -> Iterator[DoctorFinding]:
     """Read total and free memory, limited to what a container may use."""
-    figures = dict(re.findall(r"^(\w+):\s+(\d+) kB", _read("/proc/meminfo"), re.MULTILINE))
+    figures = dict(re.findall(r"^(\w+):\s+(\d+) kB", _read_path("/proc/meminfo"), re.MULTILINE))
     if "MemAvailable" not in figures:
         yield DoctorFinding("memory", "ok", "unknown on this system")
         return
     total, free = int(figures["MemTotal"]) * 1024, int(figures["MemAvailable"]) * 1024
     with suppress(ValueError):
-        limit = int(_read("/sys/fs/cgroup/memory.max"))
-        total, free = min(total, limit), min(free, limit - int(_read("/sys/fs/cgroup/memory.current")))
+        limit = int(_read_path("/sys/fs/cgroup/memory.max"))
+        total, free = min(total, limit), min(free, limit - int(_read_path("/sys/fs/cgroup/memory.current")))
     message = f"{free / GB:.1f} GB free of {total / GB:.1f} GB"
     # The embedded model's weights, torch and a batch fit in about as much.
     if free < 2 * GB:
@@ -205,7 +205,7 @@ def check_disk(_: object) -> Iterator[DoctorFinding]:
 
 def check_places(_: object) -> Iterator[DoctorFinding]:
     """Check that the folders of tables and of the history are writable, if the environment names them."""
-    from contrapose.flows.cli.start import write_problem
+    from contrapose.flows.cli.start import explain_unwritable
     from contrapose.tasks.core.places import Place
     from contrapose.tasks.history.dataset import VARIABLE
     from contrapose.tasks.tables.table import STORAGE
@@ -215,7 +215,7 @@ def check_places(_: object) -> Iterator[DoctorFinding]:
             continue
         try:
             place = Place.at(address, setting=variable)
-            why = write_problem(place.path) if place.is_local else call_with_timeout(place.try_writing, 20.0) or ""
+            why = explain_unwritable(place.path) if place.is_local else call_with_timeout(place.try_writing, 20.0) or ""
         except ContraposeError as error:
             yield DoctorFinding(name, "problem", f"{variable}: {error.found}", error.remedy)
         except TimeoutError as error:
@@ -228,7 +228,7 @@ def check_places(_: object) -> Iterator[DoctorFinding]:
                 yield DoctorFinding(name, "ok", shown)
 
 
-def _read(path: str) -> str:
+def _read_path(path: str) -> str:
     try:
         return Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError:

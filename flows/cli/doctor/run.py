@@ -38,7 +38,7 @@ def check_embedded_model(config: RunConfig | None) -> Iterator[DoctorFinding]:
     except ContraposeError as error:
         needed = config is not None and "embedded" in (config.model, config.reader)
         remedy = f"{INSTALL}, or use another model."
-        yield _missing_model(name, error.found, remedy, needed=needed, by="--model embedded")
+        yield _make_missing_finding(name, error.found, remedy, needed=needed, by="--model embedded")
         return
     digest = hashlib.sha256()
     for path in paths:
@@ -70,7 +70,7 @@ def check_embedding_model(config: RunConfig | None) -> Iterator[DoctorFinding]:
                 spec = config.model_spec()
                 likelihoods = find("providers", spec.known_provider)().likelihoods(spec)
                 needed = any(plan.probe_settings.embeds(likelihoods) != "none" for plan in plans(config))
-        yield _missing_model(name, error.found, error.remedy, needed=needed, by="a test that reads free replies")
+        yield _make_missing_finding(name, error.found, error.remedy, needed=needed, by="a test that reads free replies")
         return
     if chosen == BUNDLED:
         yield DoctorFinding(name, "ok", f"{BUNDLED} ({DISTRIBUTION} {version(DISTRIBUTION)})")
@@ -79,7 +79,7 @@ def check_embedding_model(config: RunConfig | None) -> Iterator[DoctorFinding]:
         yield DoctorFinding(name, check.state, check.observed, check.remedy)
 
 
-def _missing_model(name: str, observed: str, remedy: str, *, needed: bool, by: str) -> DoctorFinding:
+def _make_missing_finding(name: str, observed: str, remedy: str, *, needed: bool, by: str) -> DoctorFinding:
     if needed:
         return DoctorFinding(name, "problem", observed, remedy)
     return DoctorFinding(name, "ok", f"{observed}; only {by} needs it", remedy)
@@ -132,32 +132,32 @@ def check_run(config: RunConfig | None) -> Iterator[DoctorFinding]:
     from contrapose.tasks.config.plan import plans
     from contrapose.tasks.core.registry import probe
 
-    yield _model("model", config.model_spec())
+    yield _check_model("model", config.model_spec())
     if (reader := config.reader_spec()) is not None:
-        yield _model("reader", reader)
+        yield _check_model("reader", reader)
     try:
         chosen = plans(config)
     except ContraposeError as error:
-        yield failure("tests", error)
+        yield make_failure_finding("tests", error)
         return
     yield DoctorFinding("tests", "ok", ", ".join(plan.test for plan in chosen))
     users: dict[str, list[Plan]] = {}
     for plan in chosen:
         users.setdefault(plan.data.model_dump_json() + probe(plan.test).sample_type.__name__, []).append(plan)
-    yield from map(_data, users.values())
+    yield from map(_check_data, users.values())
 
 
-def failure(name: str, error: ContraposeError) -> DoctorFinding:
+def make_failure_finding(name: str, error: ContraposeError) -> DoctorFinding:
     """Return a finding for an error that the user can correct."""
     observed = f"{error.found}; expected {error.expected}"
     return DoctorFinding(name, "problem", f"{error.where}: {observed}" if error.where else observed, error.remedy)
 
 
-def _model(name: str, spec: ModelSpec) -> DoctorFinding:
+def _check_model(name: str, spec: ModelSpec) -> DoctorFinding:
     """Ask the provider about a model: `model` or `reader`."""
     from prefect.settings import get_current_settings
 
-    from contrapose.flows.reader import about_reader
+    from contrapose.flows.reader import reword_for_reader
     from contrapose.tasks.core.registry import provider
 
     try:
@@ -171,13 +171,13 @@ def _model(name: str, spec: ModelSpec) -> DoctorFinding:
         check = call_with_timeout(lambda: chosen.check(spec), 10.0)
         return DoctorFinding(name, check.state, check.observed, check.remedy)
     except ContraposeError as error:
-        return failure(name, error if name == "model" else about_reader(error))
+        return make_failure_finding(name, error if name == "model" else reword_for_reader(error))
     except TimeoutError as error:
         remedy = f"See that it can be reached, or correct {name}_args."
         return DoctorFinding(name, "problem", f"{spec.id}: {error}", remedy)
 
 
-def _data(plans: Sequence[Plan]) -> DoctorFinding:
+def _check_data(plans: Sequence[Plan]) -> DoctorFinding:
     """Read the first rows of a source that these tests share."""
     from contrapose.tasks.core.registry import probe
     from contrapose.tasks.load.samples import Drawing
@@ -193,7 +193,7 @@ def _data(plans: Sequence[Plan]) -> DoctorFinding:
     try:
         sample = call_with_timeout(first_sample)
     except ContraposeError as error:
-        return failure(name, error)
+        return make_failure_finding(name, error)
     except TimeoutError as error:
         remedy = "See that it can be reached, or copy it here."
         return DoctorFinding(name, "problem", f"{plan.data.source}: {error}", remedy)

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 from contrapose import NO_TELEMETRY
 from contrapose.flows.cli.doctor.local import DoctorFinding
-from contrapose.flows.cli.start import home_problem
+from contrapose.flows.cli.start import describe_database_problem
 from contrapose.flows.orchestration.error_display import REFUSED
-from contrapose.flows.serve.prefect_database import database_problem, used_file
+from contrapose.flows.serve.prefect_database import find_database_problem, find_used_file
 from contrapose.flows.serve.server_key import bring_key_as_configured
 from contrapose.tasks.core.bounds import call_with_timeout
 
@@ -36,10 +36,10 @@ def check_prefect() -> Iterator[DoctorFinding]:
 
             yield from check_deployed()
             yield from check_access(str(settings.api.url))
-    elif settings.server.ephemeral.enabled and (why := home_problem()):
+    elif settings.server.ephemeral.enabled and (why := describe_database_problem()):
         remedy = "Fix its permissions, set CONTRAPOSE_HOME to another folder, or set PREFECT_API_URL."
-        yield DoctorFinding(NAME, "problem", f"a temporary one cannot write {used_file()} ({why})", remedy)
-    elif settings.server.ephemeral.enabled and (file := used_file()) and (why := database_problem(file)):
+        yield DoctorFinding(NAME, "problem", f"a temporary one cannot write {find_used_file()} ({why})", remedy)
+    elif settings.server.ephemeral.enabled and (file := find_used_file()) and (why := find_database_problem(file)):
         remedy = f"Rename {file}: the next run makes a new one. Or set PREFECT_API_URL."
         yield DoctorFinding(NAME, "problem", f"a temporary one cannot use {file}: {why}", remedy)
     elif settings.server.ephemeral.enabled:

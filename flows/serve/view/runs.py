@@ -43,7 +43,7 @@ Links = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listed:
+class ListedRun:
     """A run or a comparison in the list, with every text ready to be shown."""
 
     name: str
@@ -69,7 +69,7 @@ class Listed:
     """True for a finished run, which can be compared with others."""
 
 
-def describe_run(summary: Mapping[str, Any], name: str, show: Show, links: Links) -> Listed:
+def describe_run(summary: Mapping[str, Any], name: str, show: Show, links: Links) -> ListedRun:
     """Describe a run: its tests with their pass rates, and whether they were stopped early."""
     verdict, started, rates = str(summary["verdict"]), str(summary["started"]), list[str]()
     revision = str(summary["model"].get("revision") or "")
@@ -78,7 +78,7 @@ def describe_run(summary: Mapping[str, Any], name: str, show: Show, links: Links
         early = ", stopped early" if early_stop(test) else ""
         decided = criteria_text(list_criteria(test)) if list_further_gates(test) else percent(rate)
         rates.append(show(f"{test['test_type']} {decided}{early}"))
-    return Listed(
+    return ListedRun(
         name=name,
         verdict=verdict if verdict in SEVERITY else "unknown",
         colour=verdict if verdict in SEVERITY else "",
@@ -93,14 +93,14 @@ def describe_run(summary: Mapping[str, Any], name: str, show: Show, links: Links
     )
 
 
-def describe_comparison(content: Mapping[str, Any], name: str, show: Show, links: Links) -> Listed:
+def describe_comparison(content: Mapping[str, Any], name: str, show: Show, links: Links) -> ListedRun:
     """Describe a comparison: the models and their baseline, and the verdict on each in each test."""
     verdict, baseline = str(content["verdict"]), str(content["baseline"])
     others = [str(model["name"]) for model in content["models"] if model["name"] != baseline]
     verdicts = [(f"{test} {pair['verdict']}", str(pair["first"])) for test, pair in list_judged_pairs(content["tests"])]
     # The flow's name for a folder begins with the time.
     stamp = name.partition("-")[0]
-    return Listed(
+    return ListedRun(
         name=name,
         verdict=verdict if verdict in COLOURS else "unknown",
         colour=COLOURS.get(verdict, ""),
@@ -117,7 +117,7 @@ DESCRIBING = {"summary.json": describe_run, "comparison.json": describe_comparis
 """Files that describe a folder, and how; the first that is there counts."""
 
 
-def list_runs(root: Path, show: Show) -> list[Listed]:
+def list_runs(root: Path, show: Show) -> list[ListedRun]:
     """Describe the runs in a resolved folder, the newest first, because a run's name begins with its time."""
     try:
         with os.scandir(root) as entries:
@@ -131,7 +131,7 @@ def list_runs(root: Path, show: Show) -> list[Listed]:
     return [_describe(root, name, show) for name in sorted(names, reverse=True)]
 
 
-def _describe(root: Path, name: str, show: Show) -> Listed:
+def _describe(root: Path, name: str, show: Show) -> ListedRun:
     quoted = quote(name)
     links = tuple(
         (file, f"{TEXTS if file.endswith('.md') else FILES}{quoted}/{file}")
@@ -141,27 +141,27 @@ def _describe(root: Path, name: str, show: Show) -> Listed:
     path = next(filter(None, (find_below(root, [name, file]) for file in DESCRIBING)), None)
     if path is None:
         reason = "Stopped at a gate; nothing was published."
-        return Listed(name=show(name), verdict="refused", colour="refused", reason=reason, links=links)
+        return ListedRun(name=show(name), verdict="refused", colour="refused", reason=reason, links=links)
     try:
         state = path.stat()
         run = _read_description(path, name, show, links, (state.st_mtime_ns, state.st_size))
     # Whatever such a file holds, a rate of 4,000 digits too, it costs the list no other line.
     except Exception as error:
-        return Listed(name=show(name), reason=f"{path.name} cannot be read ({type(error).__name__}).", links=links)
+        return ListedRun(name=show(name), reason=f"{path.name} cannot be read ({type(error).__name__}).", links=links)
     return replace(run, folder=quoted, comparable=path.name == "summary.json" and run.colour != "")
 
 
 @lru_cache(maxsize=5_000)
-def _read_description(path: Path, name: str, show: Show, links: Links, state: tuple[int, int]) -> Listed:
+def _read_description(path: Path, name: str, show: Show, links: Links, state: tuple[int, int]) -> ListedRun:
     """Describe a folder by one of its files; read the file again after a change."""
     if state[1] > LARGEST:
         raise ValueError("too large")
     return DESCRIBING[path.name](json.loads(path.read_bytes()), show(name), show, links)
 
 
-def file_reply(root: Path, path: str) -> PageReply | None:
+def reply_with_file(root: Path, path: str) -> PageReply | None:
     """Return a file below a folder, by its path from a browser; None if no such file may be read."""
-    file = find_asked(root, path)
+    file = find_requested_file(root, path)
     if file is None:
         return None
     kind = KINDS.get(file.suffix.lower())
@@ -173,7 +173,7 @@ def file_reply(root: Path, path: str) -> PageReply | None:
     )
 
 
-def find_asked(root: Path, path: str) -> Path | None:
+def find_requested_file(root: Path, path: str) -> Path | None:
     """Return the path of the file that a browser asks for; None if no such file may be read."""
     try:
         return find_below(root, [unquote(part, errors="strict") for part in path.split("/")])

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from contrapose.flows.serve.guard import CLOSED
 from contrapose.flows.serve.report_server import ENCLOSED, PageReply
-from contrapose.flows.serve.view.runs import FILES, TEXTS, file_reply, find_asked, find_below, list_runs
+from contrapose.flows.serve.view.runs import FILES, TEXTS, find_below, find_requested_file, list_runs, reply_with_file
 from contrapose.tasks.compare.compare import compare
 from contrapose.tasks.compare.flips import flips_of
 from contrapose.tasks.core.errors import ComparisonError, ContraposeError
@@ -57,7 +57,7 @@ Query = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pages:
+class ListPage:
     """One page of a long list, with its number."""
 
     number: int
@@ -104,14 +104,14 @@ class Viewer:
         name, _, text = path.partition("?")
         query, show = parse_qs(text[:LONGEST_QUERY]), _make_show()
         if name.startswith(FILES):
-            return file_reply(self.root, name.removeprefix(FILES))
+            return reply_with_file(self.root, name.removeprefix(FILES))
         if name.startswith(TEXTS):
             below = name.removeprefix(TEXTS)
-            markup, title = text_page(self.root, below), show(" / ".join(map(unquote, below.split("/"))))
+            markup, title = render_markdown(self.root, below), show(" / ".join(map(unquote, below.split("/"))))
             return None if markup is None else _render("text.html.j2", title=title, text=markup)
         if name == "/compare":
             try:
-                return PageReply(content=compared_page(self.root, query.get("run", [])), policy=ENCLOSED)
+                return PageReply(content=render_comparison(self.root, query.get("run", [])), policy=ENCLOSED)
             except ContraposeError as error:
                 return _render("text.html.j2", title="Not compared", text=Markup("<p>{}</p>").format(show(str(error))))
         page = query.get("page", ["1"])[0][:20]
@@ -129,7 +129,7 @@ class Viewer:
             filters.append(RunFilter(name=name, values=values, chosen=asked if asked in values else ""))
         chosen = {item.name: item.chosen for item in filters if item.chosen}
         matching = [run for run in listed if all(getattr(run, name) == value for name, value in chosen.items())]
-        pages = Pages.over(len(matching), number, RUNS_SHOWN)
+        pages = ListPage.over(len(matching), number, RUNS_SHOWN)
         return _render(
             "runs.html.j2",
             here="runs",
@@ -149,7 +149,7 @@ class Viewer:
             warning = str(error)
         else:
             shown, warning = series(runs(history.rows, last=MOST_RUNS)), history.warning
-        pages = Pages.over(len(shown), number, SERIES_SHOWN)
+        pages = ListPage.over(len(shown), number, SERIES_SHOWN)
         cards = [_make_card(one, show) for one in shown[pages.first : pages.end]]
         return _render("history.html.j2", here="history", found=cards, pages=pages, warning=show(warning))
 
@@ -205,7 +205,7 @@ def _render(name: str, **values: Any) -> PageReply:
     return PageReply(content=content, policy=f"{own}; style-src '{templates.hash_source(style)}'; img-src data:")
 
 
-def compared_page(root: Path, names: Sequence[str]) -> bytes:
+def render_comparison(root: Path, names: Sequence[str]) -> bytes:
     """Return the page that compares some runs; the oldest is the baseline.
 
     Raises ComparisonError if too few or too many runs are named, or they cannot be compared.
@@ -222,9 +222,9 @@ def compared_page(root: Path, names: Sequence[str]) -> bytes:
     return comparison_page.render(comparison, flips_of(comparison))
 
 
-def text_page(root: Path, path: str) -> Markup | None:
+def render_markdown(root: Path, path: str) -> Markup | None:
     """Return a Markdown file below a folder as HTML without links and pictures, with only a report's own markup."""
-    file = find_asked(root, path)
+    file = find_requested_file(root, path)
     if file is None or file.suffix.lower() != ".md" or file.stat().st_size > LONGEST_TEXT:
         return None
     reader = _make_reader()
