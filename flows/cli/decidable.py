@@ -17,9 +17,9 @@ from contrapose.flows.cli.preview import Preview
 from contrapose.tasks.config.plan import SET
 from contrapose.tasks.core.records import TextSample
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.forecast.counting import Count
-from contrapose.tasks.forecast.deciding import BIAS, WIDE, Deciding, Groups, deciding
-from contrapose.tasks.forecast.early import Course, Expected, simulate_rates
+from contrapose.tasks.forecast.counting import CallCount
+from contrapose.tasks.forecast.deciding import BIAS, WIDE, CaseGroups, DecidingPower, find_deciding_power
+from contrapose.tasks.forecast.early import Course, ExpectedRun, simulate_rates
 from contrapose.tasks.perturb.cases import out_of_reach
 from contrapose.tasks.probes.answers.answer_probe import LEAST_RIGHT, noticed_gate
 from contrapose.tasks.probes.edits.base import TextEdit
@@ -51,7 +51,7 @@ def dollars(cost: float | None) -> str:
 class Decidable:
     """What every test of a run could decide."""
 
-    tests: Mapping[str, Deciding]
+    tests: Mapping[str, DecidingPower]
     """Those of which something will be asked."""
     level: float
     """p value that a verdict needs where it needs most: the smallest of Holm's correction."""
@@ -62,7 +62,7 @@ class Decidable:
     def compute(
         cls,
         previews: Sequence[Preview],
-        groups: Mapping[str, Groups],
+        groups: Mapping[str, CaseGroups],
         *,
         wordings: Mapping[str, WordingForecast] = MappingProxyType({}),
     ) -> Decidable:
@@ -76,7 +76,7 @@ class Decidable:
             own = wordings.get(test)
             asked = None if own is None or own.half_width is None else (own.design.wordings, own.share)
             gate = _gate(preview)[0]
-            figures = deciding(groups[test], gate=gate, level=level, orders=orders, wordings=asked, **size)
+            figures = find_deciding_power(groups[test], gate=gate, level=level, orders=orders, wordings=asked, **size)
             if figures is not None:
                 tests[test] = figures
         return cls(tests=tests, level=level, of_right=tuple(test for test in tests if _gate(judged[test])[1]))
@@ -175,7 +175,7 @@ def _gate(preview: Preview) -> tuple[float, bool]:
 class Early:
     """What is expected of the tests of a run that may stop early, by simulation."""
 
-    tests: Mapping[str, list[Expected]]
+    tests: Mapping[str, list[ExpectedRun]]
     """Of which something is judged: at several true pass rates, from low to high."""
     runs: int
     """Simulated at each rate, at least."""
@@ -186,7 +186,7 @@ class Early:
 
     @classmethod
     def simulate(
-        cls, previews: Sequence[Preview], courses: Mapping[str, Course], *, cost: Callable[[Count], float | None]
+        cls, previews: Sequence[Preview], courses: Mapping[str, Course], *, cost: Callable[[CallCount], float | None]
     ) -> Early:
         """Simulate each test by itself, its samples arranged as in the run, from its cases and the cost of counts."""
         level = LEVEL / len(previews)
