@@ -247,10 +247,10 @@ def report(tried: Sequence[Tried], known: dict[tuple[str, str, str], str]) -> in
 
 def _row(name: str, own: Sequence[Tried], unknown: Sequence[Tried]) -> bool:
     """Print one package; whether its score misses the bar."""
-    from contrapose.tasks.statistics.shares import independent, wilson
+    from contrapose.tasks.statistics.shares import make_independent, wilson
 
     noticed = sum(each.outcome in ("killed", "timeout") for each in own)
-    share = independent(noticed, len(own))
+    share = make_independent(noticed, len(own))
     low, high = wilson(share)
     without = sum(each in own for each in unknown)
     print(f"{name:<14}{len(own):>7}{noticed:>9}{share.rate:>8.1%}   {low:.1%} to {high:.1%}   {without}")

@@ -29,7 +29,7 @@ from bench.api import serving
 from bench.process import run
 from contrapose.tasks.forecast.deciding import BIAS
 from contrapose.tasks.probes.judge_order import JudgeOrder
-from contrapose.tasks.statistics.power import DISCORDANCE, POWER, pairs_for
+from contrapose.tasks.statistics.power import DISCORDANCE, POWER, find_pairs
 
 PROMPT = """\
 {{ instruction }}
@@ -91,7 +91,7 @@ def main() -> int:
     parser.add_argument("mock")
     parser.add_argument("--runs", type=int, default=500)
     chosen = parser.parse_args()
-    pairs = pairs_for(BIAS)
+    pairs = find_pairs(BIAS)
     if pairs is None:
         return 1
     shares = {}

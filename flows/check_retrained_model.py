@@ -31,7 +31,7 @@ from contrapose.flows.orchestration.verdict_state import carry_verdict, emit_ver
 from contrapose.flows.run_context import Run, resolve_run
 from contrapose.flows.side_by_side import ask_side_by_side, is_candidate_decided
 from contrapose.tasks.compare.compare import refuse_margin
-from contrapose.tasks.compare.flips import flips_of
+from contrapose.tasks.compare.flips import find_flips
 from contrapose.tasks.compare.task import compare
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.comparison import MARGIN
@@ -43,15 +43,15 @@ from contrapose.tasks.infer.keys import refuse_replaced_model
 from contrapose.tasks.promotion.candidate import (
     ALIKE,
     Candidate,
-    baseline_config,
-    candidate_config,
-    check_key,
     decide,
-    refuse_baseline,
-    verdicts,
+    list_verdicts,
+    make_baseline_config,
+    make_candidate_config,
+    make_check_key,
+    refuse_same_model,
 )
 from contrapose.tasks.promotion.promote import refuse_unready
-from contrapose.tasks.promotion.settings import VERDICT, Promotion, resource, retrained_payload
+from contrapose.tasks.promotion.settings import VERDICT, Promotion, build_payload, make_resource
 from contrapose.tasks.promotion.task import promote
 from contrapose.tasks.report.comparison_page import write_comparison
 from contrapose.tasks.report.decision_markdown import list_answer, render, write_decision
@@ -139,7 +139,7 @@ def check_retrained_model(
     with _announced_failure(candidate):
         checks = Store().checks(flow_run=str(flow_run.id))
     check = RetrainedCheck(
-        key=check_key(candidate, config, baseline=baseline, margin=margin),
+        key=make_check_key(candidate, config, baseline=baseline, margin=margin),
         candidate=candidate,
         baseline=baseline,
         config=config,
@@ -155,7 +155,7 @@ def check_retrained_model(
             announced=None if announced is None else announced.timestamp(),
             again=again,
             wanted=check.promotion.wanted,
-            **retrained_payload(model, revision=revision, training_run=training_run),
+            **build_payload(model, revision=revision, training_run=training_run),
         )
     if row.owner != checks.owner:
         # Another flow run has decided on the same announcement.
@@ -237,11 +237,11 @@ def _announced_failure(candidate: Candidate, key: str = "") -> Iterator[None]:
 
 def evaluate_and_decide(check: RetrainedCheck) -> Decision:
     """Evaluate both models, the baseline first, compare them, and write the decision."""
-    before = resolve_run(baseline_config(check.config, check.baseline))
-    after = resolve_run(candidate_config(check.config, check.candidate))
+    before = resolve_run(make_baseline_config(check.config, check.baseline))
+    after = resolve_run(make_candidate_config(check.config, check.candidate))
     named = check.candidate
     # What would end badly is refused before anything is spent.
-    refuse_baseline(after.identity, before.identity, model=named.model)
+    refuse_same_model(after.identity, before.identity, model=named.model)
     refuse_unready(check.promotion, revision=named.revision, training_run=named.training_run)
     begun: list[str | None] = [None, None]
     if after.config.stop != "all":
@@ -249,7 +249,7 @@ def evaluate_and_decide(check: RetrainedCheck) -> Decision:
     baseline, candidate = (_evaluate(run, name) for run, name in zip((before, after), begun, strict=True))
     folders = [baseline["folder"], candidate["folder"]]
     comparison = call_task(compare, folders=folders, baseline=folders[0], margin=check.margin)
-    tests, selected = verdicts(comparison), [plan.test for plan in after.plans]
+    tests, selected = list_verdicts(comparison), [plan.test for plan in after.plans]
     ruling = decide(tests, selected=selected, candidate=candidate, baseline=baseline)
     moment = datetime.now(UTC)
     name = f"{moment:%Y%m%dT%H%M%SZ}-{check.config.suite}-retrained"
@@ -271,7 +271,7 @@ def evaluate_and_decide(check: RetrainedCheck) -> Decision:
     )
 
     def fill(part: Path) -> None:
-        write_comparison(part, comparison, flips_of(comparison), show_toxic=check.config.show_toxic)
+        write_comparison(part, comparison, find_flips(comparison), show_toxic=check.config.show_toxic)
         write_decision(Place(str(part)), decision)
 
     write_folder(Place(decision["folder"]), fill, last="verdict.json")
@@ -326,7 +326,7 @@ def announce_failure(candidate: Candidate, error: Exception, *, check: str) -> N
 def _emit_once(model: str, payload: dict[str, Any], *, moment: str | None) -> None:
     """Emit one event for each verdict, also if an interrupted run emits it again."""
     number = uuid5(NAMESPACE_URL, f"{VERDICT}/{payload['check']}/{moment}") if moment else None
-    emit_verdict(VERDICT, resource=resource(model), payload=payload, number=number)
+    emit_verdict(VERDICT, resource=make_resource(model), payload=payload, number=number)
 
 
 class ApprovalReply(RunInput):

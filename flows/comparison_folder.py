@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from contrapose.tasks.compare.flips import flips_of
+from contrapose.tasks.compare.flips import find_flips
 from contrapose.tasks.core.comparison import Comparison
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.report.comparison_page import write_comparison
@@ -19,7 +19,7 @@ def publish_comparison(comparison: Comparison, base: Place, *, suite: str = "", 
     Raises ComparisonError if a run is gone, and ConfigError if the folder cannot be written.
     """
     parts = [f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}", *([suite] if suite else []), "comparison"]
-    flips, folder = flips_of(comparison), find_free_folder(base, "-".join(parts)).resolved()
+    flips, folder = find_flips(comparison), find_free_folder(base, "-".join(parts)).resolved()
     fill = partial(write_comparison, comparison=comparison, flips=flips, show_toxic=show_toxic)
     write_folder(folder, fill, last="comparison.json")
     return folder
@@ -28,7 +28,7 @@ def publish_comparison(comparison: Comparison, base: Place, *, suite: str = "", 
 def rewrite_comparison(folder: Path, comparison: Comparison, *, show_toxic: bool = False) -> Place:
     """Write a comparison into a folder; if it exists, keep its other files. Raises the same errors."""
     place = Place(str(folder))
-    fill = partial(write_comparison, comparison=comparison, flips=flips_of(comparison), show_toxic=show_toxic)
+    fill = partial(write_comparison, comparison=comparison, flips=find_flips(comparison), show_toxic=show_toxic)
     if folder.exists():
         fill(folder)
     else:

@@ -21,7 +21,7 @@ from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.gate import GateDecision, find_decided_tests, make_rules
 from contrapose.tasks.evaluate.gated_rates import decide_early
 from contrapose.tasks.evaluate.task import read_figures
-from contrapose.tasks.forecast.counting import Counter
+from contrapose.tasks.forecast.counting import CallCounter
 from contrapose.tasks.infer.chunks import Chunk, Look, count_questions, list_looks, yield_chunks
 from contrapose.tasks.infer.meter import Meter
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
@@ -189,7 +189,7 @@ class GradualTest:
 
     def finished_trials(self) -> Trials:
         """Return the trials with their looks, and the saved questions; count a question that cases share once."""
-        counter, counts, ends = Counter(look_up=lambda questions: {}), [0], (0, self.end, self.cases["rows"])
+        counter, counts, ends = CallCounter(look_up=lambda questions: {}), [0], (0, self.end, self.cases["rows"])
         for first, end in pairwise(ends):
             starts = range(first, end, ROWS)
             counter.add("", (read_rows(self.cases, Case, first=start, end=min(start + ROWS, end)) for start in starts))

@@ -30,8 +30,8 @@ from contrapose.tasks.core.outcome import (
 )
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.validation import Checked
-from contrapose.tasks.history.dataset import append, file_name, mend, past_run, place, record_of
-from contrapose.tasks.history.fingerprint import fingerprint
+from contrapose.tasks.history.dataset import append_run, find_place, make_file_name, make_past_run, make_record, repair
+from contrapose.tasks.history.fingerprint import make_fingerprint
 from contrapose.tasks.history.reading import read_history
 from contrapose.tasks.load.task import Samples
 from contrapose.tasks.report.evidence import yield_warnings
@@ -68,7 +68,7 @@ def report(
     with reserve_folder(Place.at(run.config.output, setting="output"), run.id) as folder:
         summary = _summarize(run, folder.name, outcomes, samples, trials)
         remembered = add_to_history(run, summary)
-        kept = {"history": record_of(file_name(remembered.key), remembered.run)}
+        kept = {"history": make_record(make_file_name(remembered.key), remembered.run)}
         summary["warnings"] += remembered.warnings
         undone = publish(
             folder=str(folder.resolved()),
@@ -224,9 +224,9 @@ class RunInHistory:
 
 def add_to_history(run: Run, summary: Summary) -> RunInHistory:
     """Read the earlier runs; an error in the history does not stop the report."""
-    from contrapose.tasks.history.queries import history
+    from contrapose.tasks.history.queries import select_history
 
-    made_of = fingerprint(
+    made_of = make_fingerprint(
         run.config,
         summary,
         plans=run.plans,
@@ -235,17 +235,17 @@ def add_to_history(run: Run, summary: Summary) -> RunInHistory:
         embedding_revision=run.embedding["embedding_revision"],
         reader=run.reader.identity if run.reader else None,
     )
-    row, own, mended, message = Store().runs.get(run.id), past_run(summary, made_of), list[str](), ""
+    row, own, mended, message = Store().runs.get(run.id), make_past_run(summary, made_of), list[str](), ""
     key = f"{run.id} {row.started}" if row else run.id
     try:
-        where = place(run.config.history, run.config.output)
-        earlier = read_history(where, without=file_name(key))
+        where = find_place(run.config.history, run.config.output)
+        earlier = read_history(where, without=make_file_name(key))
         # A history that can only be read is still a history.
         with suppress(OSError):
-            mended, message = mend(where, earlier.skipped, output=Place.at(run.config.output, setting="output"))
+            mended, message = repair(where, earlier.skipped, output=Place.at(run.config.output, setting="output"))
         if mended:
-            earlier = read_history(where, without=file_name(key))
-        before = history(earlier.rows, own)
+            earlier = read_history(where, without=make_file_name(key))
+        before = select_history(earlier.rows, own)
     except Exception as error:
         return RunInHistory(run=own, key=key, history=History(runs=(own,)), warnings=(_warn_of_history(error, "read"),))
     return RunInHistory(run=own, key=key, history=before, warnings=tuple(filter(None, (message, earlier.warning))))
@@ -254,7 +254,7 @@ def add_to_history(run: Run, summary: Summary) -> RunInHistory:
 def save_in_history(run: Run, remembered: RunInHistory) -> tuple[str, ...]:
     """Append a published run to the history; return a warning if that fails, because the run itself is complete."""
     try:
-        append(place(run.config.history, run.config.output), remembered.run, key=remembered.key)
+        append_run(find_place(run.config.history, run.config.output), remembered.run, key=remembered.key)
     except Exception as error:
         return (_warn_of_history(error, "written"),)
     return ()

@@ -18,7 +18,7 @@ from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.report.publish import make_run_id
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.runs import RunRow, Runs
-from contrapose.tasks.validate.wellformed import own_suites
+from contrapose.tasks.validate.wellformed import read_own_suites
 
 LABEL = "contrapose.run"
 """Label of a flow run: id of the run that it began."""
@@ -40,7 +40,7 @@ def begin_run(config: RunConfig, *, resumed: str | None = None, alone: bool = Tr
         ConfigError: the run to be resumed is missing, has ended, is going on, or was begun with something else.
     """
     run = resolve_run(config)
-    run, store = replace(run, suites=own_suites(config.expectations, run.plans)), Store().runs
+    run, store = replace(run, suites=read_own_suites(config.expectations, run.plans)), Store().runs
     if resumed is not None:
         if (row := store.get(resumed)) is not None:
             refuse_other(config, row)

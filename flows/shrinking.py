@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pydantic import ValidationError
 
-from contrapose.tasks.compare.runs import FinishedRun, finished_run
+from contrapose.tasks.compare.runs import FinishedRun, read_finished_run
 from contrapose.tasks.config.permissions import DATA, OUTPUT, Permissions, allow, list_named_by_user
 from contrapose.tasks.config.plan import Plan, is_greedy, plans
 from contrapose.tasks.config.run_config import RunConfig
@@ -112,7 +112,7 @@ def open_case(
     Raises:
         ContraposeError: there is no such run, or its case cannot be shrunk; nothing was asked.
     """
-    finished = finished_run(run, Place.at(runs, setting="--runs"))
+    finished = read_finished_run(run, Place.at(runs, setting="--runs"))
     folder, config = finished.folder, _read_config(finished, function)
     config = _with_functions(config, of_tests or {})
     # Neither data nor outputs of the run are used.

@@ -12,8 +12,8 @@ from contrapose.flows.early_stopping import GradualTest, ask_next_portions, coun
 from contrapose.flows.orchestration.progress import watch_progress
 from contrapose.flows.run_lifecycle import begin_run, mark_alive
 from contrapose.flows.steps import load, perturb, validate_cases
-from contrapose.tasks.compare.pairs import pairs_of
-from contrapose.tasks.compare.rows import rows_in
+from contrapose.tasks.compare.pairs import compare_pairs
+from contrapose.tasks.compare.rows import align_tables
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.comparison import Pair
 from contrapose.tasks.evaluate.gate import GateDecision
@@ -113,9 +113,9 @@ def _ask_all(models: Models, going: Sequence[str], meter: Meter) -> str | None:
 def _compare(models: Models, name: str, *, margin: float) -> InterimComparison:
     own, tests = [tests[name] for tests in models], len(models[0])
     names, looks = [test.run.id for test in own], own[0].schedule.up_to(own[0].taken)
-    rows = rows_in([test.results() for test in own], Looks(shares=looks.shares))
+    rows = align_tables([test.results() for test in own], Looks(shares=looks.shares))
     return InterimComparison(
-        pairs=[pair for pair in pairs_of(rows, names, margin=margin) if pair["second"] == names[0]],
+        pairs=[pair for pair in compare_pairs(rows, names, margin=margin) if pair["second"] == names[0]],
         gates=[test.decide(tests=tests) for test in own],
         rates=[float(np.nanmean(passed)) if np.isfinite(passed).any() else 0.0 for passed in rows.passed],
         wanted=0.0 if rows.noticed else own[0].plan.min_pass_rate,

@@ -49,7 +49,7 @@ from contrapose.tasks.store import Store
 from contrapose.tasks.tables.table import Table, iterate, read_rows, store_first_rows, write
 from contrapose.tasks.text.wording import criteria_text, usage_and_latency
 from contrapose.tasks.validate import task as validation
-from contrapose.tasks.validate.expectations import SMALL, prepare_to_look
+from contrapose.tasks.validate.expectations import SMALL, import_in_background
 
 
 @time_stage
@@ -169,7 +169,7 @@ def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
     total, title = sum(map(count_questions, cases.values())), f"asking {run.config.model}"
     key = f"{make_artifact_key(run.config.suite, run.config.model)}-progress"
     # A large table is looked at here, as it is read.
-    soon = prepare_to_look if all(table["rows"] <= SMALL for table in cases.values()) else None
+    soon = import_in_background if all(table["rows"] <= SMALL for table in cases.values()) else None
     with watch_progress(
         total, title=title, ended=lambda: usage_and_latency(summarize_usage(run)), key=key, soon=soon
     ) as meter:

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from contrapose.tasks.compare.runs import FinishedRun, finished_run
+from contrapose.tasks.compare.runs import FinishedRun, read_finished_run
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.tables.results import COMMON, make_schema
@@ -72,7 +72,7 @@ def write_run(
 
 def run_of(folder: Path, rows: Sequence[Row], **changes: Any) -> FinishedRun:
     """The same, read back."""
-    return finished_run(str(write_run(folder, rows, **changes)), Place(str(folder.parent)))
+    return read_finished_run(str(write_run(folder, rows, **changes)), Place(str(folder.parent)))
 
 
 def _filled(row: Row) -> dict[str, Any]:

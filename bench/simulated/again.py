@@ -11,8 +11,8 @@ from bench.simulated.draws import Finding
 from bench.simulated.running import ALIKE, SIZES, WANTED, Design, passed_cases, planned
 from bench.simulated.stopping import CLAIMS, decided
 from contrapose.tasks.statistics.looks import Looks
-from contrapose.tasks.statistics.power import further_rows_needed
-from contrapose.tasks.statistics.shares import LEVEL, evidence, independent
+from contrapose.tasks.statistics.power import count_further_rows
+from contrapose.tasks.statistics.shares import LEVEL, evidence, make_independent
 
 LIMITS = range(40, 401, 20)
 """To which somebody raises the limit, as long as nothing is decided."""
@@ -78,11 +78,11 @@ def _advised(first: int, *, counts: bool, seed: int) -> tuple[int, int]:
 @cache
 def _judged(true: int, rows: int, looked: tuple[int, ...], *, counts: bool) -> tuple[int, int | None]:
     """The verdict, and the further cases that are advised without one."""
-    share, looks = independent(true, rows), Looks(earlier=tuple(before / rows for before in looked))
+    share, looks = make_independent(true, rows), Looks(earlier=tuple(before / rows for before in looked))
     level, found = looks.level(LEVEL) if counts else LEVEL, evidence(share, WANTED)
     if min(found.reached, found.missed) <= level:
         return (1 if found.reached <= level else -1), None
-    return 0, further_rows_needed(share, WANTED, looks=looks if counts else None)
+    return 0, count_further_rows(share, WANTED, looks=looks if counts else None)
 
 
 def _after_stopping(runs: int) -> Iterator[Finding]:

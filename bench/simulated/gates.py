@@ -11,7 +11,7 @@ import numpy as np
 from bench.simulated.draws import CORRELATIONS, GATES, KINDS, Finding, answers, labels
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.evaluate.gate import correct_outcomes
-from contrapose.tasks.statistics.shares import Share, clustered_share, evidence, independent
+from contrapose.tasks.statistics.shares import Share, clustered_share, evidence, make_independent
 
 MOST = 0.06
 ROWS = (10, 20, 50, 100, 373)
@@ -22,7 +22,7 @@ def boundaries(sizes: np.ndarray, runs: int) -> Iterator[Finding]:
     from scipy.stats import binom
 
     for rows, gate in product(ROWS, GATES):
-        passed = [evidence(independent(true, rows), gate).bounds.low >= gate for true in range(rows + 1)]
+        passed = [evidence(make_independent(true, rows), gate).bounds.low >= gate for true in range(rows + 1)]
         chance = float(binom.pmf(np.arange(rows + 1), rows, gate) @ np.array(passed, dtype=float))
         yield Finding(name=f"gate {gate} with {rows} rows", value=chance, high=MOST)
     cluster = labels(sizes)

@@ -45,7 +45,7 @@ def _of_means(both: Both, sizes: np.ndarray, weights: np.ndarray) -> float:
 def _of_differences(both: Both, sizes: np.ndarray, weights: np.ndarray) -> float:
     values, cluster = both.first.astype(float) - both.second, labels(sizes)
     found = _drawn(values, sizes, weights)
-    few = np.array([means.hardly_differ(each, cluster) for each in values])
+    few = np.array([means.is_nearly_constant(each, cluster) for each in values])
     for run in (*np.flatnonzero(few), *range(CHECKED)):
         own = difference(both.first[run], both.second[run], cluster, share=True)
         if few[run] and own is not None and own.interval is not None:
@@ -63,11 +63,11 @@ def _weights(clusters: int) -> np.ndarray:
 def _drawn(values: np.ndarray, sizes: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """(runs, 2) of interval ends: the project's bootstrap for many runs at once, and alone where it draws more."""
     sums, cluster = totals(values, sizes), labels(sizes)
-    tails = np.array([means.tail_of(CONFIDENCE, each, sizes) for each in sums])
+    tails = np.array([means.widen_tail(CONFIDENCE, each, sizes) for each in sums])
     drawn = np.sort((sums @ weights.T) / (weights @ sizes), axis=1)
     found = np.array([np.quantile(each, [tail, 1 - tail]) for each, tail in zip(drawn, tails, strict=True)])
     for run, tail in enumerate(tails):
-        if means.resamples_for(tail, len(sizes)) > means.RESAMPLES:
+        if means.count_resamples(tail, len(sizes)) > means.RESAMPLES:
             own = mean(values[run], cluster)
             found[run] = own.interval if own and own.interval else np.nan
     return found

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from contrapose.tasks.statistics.tallies import NOTHING, Evidences, evidences
+from contrapose.tasks.statistics.tallies import NOTHING, Evidences, compute_evidences
 
 LARGEST = 8
 """Cases of a cluster at most; sizes are uniform."""
@@ -78,7 +78,7 @@ class Running:
         """To the look after so many clusters, and what is evident there."""
         new = slice(self.clusters, clusters)
         self.tally, self.clusters = self.tally.plus(self.passed[:, new], self.sizes[new]), clusters
-        return evidences(self.tally, WANTED)
+        return compute_evidences(self.tally, WANTED)
 
     def keep(self, rows: np.ndarray) -> None:
         """Go on with these rows alone."""

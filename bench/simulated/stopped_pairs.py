@@ -14,7 +14,7 @@ from bench.simulated.not_worse import draw_clusters, is_not_worse
 from bench.simulated.running import ALIKE, Design, planned
 from bench.simulated.stopping import CASES, PORTIONS, most
 from contrapose.tasks.statistics.looks import Looks
-from contrapose.tasks.statistics.matched import FEWEST_CLUSTERS, Pairs, bounds_at, effective_pairs, tango_score
+from contrapose.tasks.statistics.matched import FEWEST_CLUSTERS, Pairs, bound_difference, effective_pairs, tango_score
 from contrapose.tasks.statistics.shares import LEVEL
 
 MARGIN = 0.05
@@ -61,7 +61,7 @@ def stopped_pairs(_: np.ndarray, runs: int) -> Iterator[Finding]:
 
 
 def shown(drawn: np.ndarray, design: Design) -> Shown:
-    """Of (2, runs, clusters) lost and won pairs, as `bounds_at` shows them after each portion."""
+    """Of (2, runs, clusters) lost and won pairs, as `bound_difference` shows them after each portion."""
     from scipy.special import ndtri
 
     verdict, asked = np.zeros(drawn.shape[1], dtype=int), np.full(drawn.shape[1], int(design.sizes.sum()))
@@ -96,7 +96,7 @@ def _draw(design: Design, off: float, differing: float, alike: float, *, runs: i
 
 
 def _agreement() -> Iterator[Finding]:
-    """Runs that `bounds_at` decides otherwise, one by one."""
+    """Runs that `bound_difference` decides otherwise, one by one."""
     for alike in (0.0, ALIKE):
         design = planned(371, 128, alone=not alike)
         drawn = _draw(design, 0.0, DIFFERING[2], alike, runs=CHECKED)
@@ -113,5 +113,5 @@ def _by_bounds(run: np.ndarray, design: Design, looks: Looks) -> bool:
     sizes, (lost, won) = design.sizes[:after], run[:, :after].astype(int)
     kept = sizes - lost - won
     values = np.concatenate([np.repeat([-1.0, 1.0, 0.0], own) for own in zip(lost, won, kept, strict=True)])
-    bounds = bounds_at(values, np.zeros(len(values)), np.repeat(np.arange(after), sizes), looks=looks)
+    bounds = bound_difference(values, np.zeros(len(values)), np.repeat(np.arange(after), sizes), looks=looks)
     return bounds is not None and bounds.low >= -MARGIN

@@ -10,7 +10,7 @@ import numpy as np
 
 from bench.simulated.draws import Finding, covered, labels
 from contrapose.tasks.evaluate.rates import Rate, RowOrigin, compute_rate
-from contrapose.tasks.statistics.components import components, widened
+from contrapose.tasks.statistics.components import estimate_components, widen
 from contrapose.tasks.statistics.means import mean
 from contrapose.tasks.statistics.shares import Interval, clustered_share, wilson
 
@@ -108,7 +108,7 @@ def _of_means(sizes: np.ndarray, runs: int, *, count: int, spread: float) -> Fin
         own = mean(rows.true.astype(float), rows.cluster, bounds=(0.0, 1.0))
         if own is None or own.interval is None:
             raise AssertionError("rows have a mean with an interval")
-        parts = components(rows.true, rows.sample, rows.wording)
-        held[run] = covered(widened(own.interval, own.value, parts, bounds=Interval(0.0, 1.0)), rate)
+        parts = estimate_components(rows.true, rows.sample, rows.wording)
+        held[run] = covered(widen(own.interval, own.value, parts, bounds=Interval(0.0, 1.0)), rate)
     name = f"{count} wordings {spread:g} of the variance, rate {rate:g}: mean"
     return Finding(name=name, value=float(held.mean()), low=0.94)

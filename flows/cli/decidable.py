@@ -17,9 +17,9 @@ from contrapose.flows.cli.preview import Preview
 from contrapose.tasks.config.plan import SET
 from contrapose.tasks.core.records import TextSample
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.forecast.counting import Count
-from contrapose.tasks.forecast.deciding import BIAS, WIDE, Deciding, Groups, deciding
-from contrapose.tasks.forecast.early import Course, Expected, simulate_rates
+from contrapose.tasks.forecast.counting import CallCount
+from contrapose.tasks.forecast.deciding import BIAS, WIDE, CaseGroups, DecidingPower, find_deciding_power
+from contrapose.tasks.forecast.early import Course, ExpectedRun, simulate_rates
 from contrapose.tasks.perturb.cases import explain_unreachable
 from contrapose.tasks.probes.answers.answer_probe import LEAST_RIGHT, compute_noticed_gate
 from contrapose.tasks.probes.edits.base import TextEdit
@@ -51,7 +51,7 @@ def dollars(cost: float | None) -> str:
 class DecidableForecast:
     """What every test of a run can decide with its cases."""
 
-    tests: Mapping[str, Deciding]
+    tests: Mapping[str, DecidingPower]
     """Those of which something will be asked."""
     level: float
     """p value that a verdict needs where it needs most: the smallest of Holm's correction."""
@@ -62,7 +62,7 @@ class DecidableForecast:
     def compute(
         cls,
         previews: Sequence[Preview],
-        groups: Mapping[str, Groups],
+        groups: Mapping[str, CaseGroups],
         *,
         wordings: Mapping[str, WordingForecast] = MappingProxyType({}),
     ) -> DecidableForecast:
@@ -76,7 +76,7 @@ class DecidableForecast:
             own = wordings.get(test)
             asked = None if own is None or own.half_width is None else (own.design.wordings, own.share)
             gate = _choose_gate(preview)[0]
-            figures = deciding(groups[test], gate=gate, level=level, orders=orders, wordings=asked, **size)
+            figures = find_deciding_power(groups[test], gate=gate, level=level, orders=orders, wordings=asked, **size)
             if figures is not None:
                 tests[test] = figures
         return cls(tests=tests, level=level, of_right=tuple(test for test in tests if _choose_gate(judged[test])[1]))
@@ -175,7 +175,7 @@ def _choose_gate(preview: Preview) -> tuple[float, bool]:
 class EarlyForecast:
     """Forecast, by simulation, for each test of a run that may stop early."""
 
-    tests: Mapping[str, list[Expected]]
+    tests: Mapping[str, list[ExpectedRun]]
     """Of which something is judged: at several true pass rates, from low to high."""
     runs: int
     """Simulated at each rate, at least."""
@@ -186,7 +186,7 @@ class EarlyForecast:
 
     @classmethod
     def simulate(
-        cls, previews: Sequence[Preview], courses: Mapping[str, Course], *, cost: Callable[[Count], float | None]
+        cls, previews: Sequence[Preview], courses: Mapping[str, Course], *, cost: Callable[[CallCount], float | None]
     ) -> EarlyForecast:
         """Simulate each test separately, its samples ordered as in the run, from its cases and the cost of counts."""
         level = LEVEL / len(previews)

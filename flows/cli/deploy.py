@@ -13,7 +13,7 @@ from contrapose.flows.cli.terminal import print_lines
 from contrapose.flows.serve.server_key import bring_key_as_configured, refuse_silent_server
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.secrets import remove_credentials
-from contrapose.tasks.promotion.settings import RETRAINED, resource, retrained_payload
+from contrapose.tasks.promotion.settings import RETRAINED, build_payload, make_resource
 
 if TYPE_CHECKING:
     from contrapose.flows.deploy.deployment_options import DeploymentOptions
@@ -105,13 +105,13 @@ def announce(model: str, *, revision: str = "", training_run: str = "") -> str:
     from prefect.settings import PREFECT_API_URL
     from prefect.utilities.asyncutils import run_coro_as_sync
 
-    payload = retrained_payload(model, revision=revision, training_run=training_run)
+    payload = build_payload(model, revision=revision, training_run=training_run)
     bring_key_as_configured()
     server = PREFECT_API_URL.value()
     if not server:
         raise _make_server_error("no Prefect server is named", where="PREFECT_API_URL")
     refuse_silent_server()
-    event = Event(event=RETRAINED, resource=resource(model), payload=payload)
+    event = Event(event=RETRAINED, resource=make_resource(model), payload=payload)
 
     async def send() -> None:
         # A checkpoint after each event: when the client closes, the server has confirmed it.
@@ -198,7 +198,7 @@ def _deploy(arguments: argparse.Namespace) -> int:
         since = datetime.now(UTC)
         event = announce(arguments.retrained, **named)
         code = print_lines([f"announced {arguments.retrained} (event {event})"])
-        return follow_check(retrained_payload(arguments.retrained, **named), since=since) if arguments.wait else code
+        return follow_check(build_payload(arguments.retrained, **named), since=since) if arguments.wait else code
     from contrapose.flows.deploy.deploy import deploy
 
     return print_lines(deploy(read_deploy_options(arguments)), at_once=True)

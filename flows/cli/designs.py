@@ -12,9 +12,9 @@ from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.slices import WordingVariances
-from contrapose.tasks.forecast.designs import RATE, Design, assumed_variances, cheapest
-from contrapose.tasks.history.dataset import place
-from contrapose.tasks.history.queries import runs
+from contrapose.tasks.forecast.designs import RATE, Design, assume_variances, cheapest
+from contrapose.tasks.history.dataset import find_place
+from contrapose.tasks.history.queries import select_runs
 from contrapose.tasks.history.reading import read_history
 from contrapose.tasks.perturb.wordings import count_wordings
 from contrapose.tasks.probes.prompt_settings import PromptSettings
@@ -93,7 +93,7 @@ def forecast_wordings(config: RunConfig, previews: Sequence[Preview], *, wanted:
         if count == 1 or not isinstance(settings, PromptSettings) or not preview.loaded.samples:
             continue
         measured = find_measured_variances(config, plan.test)
-        run, variances = measured if measured else (None, assumed_variances())
+        run, variances = measured if measured else (None, assume_variances())
         most = count if settings.prompt is not None else settings.built_in_count
         rows = preview.loaded.rows
         forecasts[plan.test] = WordingForecast(
@@ -110,9 +110,9 @@ def forecast_wordings(config: RunConfig, previews: Sequence[Preview], *, wanted:
 def find_measured_variances(config: RunConfig, test: str) -> tuple[str, WordingVariances] | None:
     """Return the latest run that measured the variances of a test of this model, and them; None if no run did."""
     with suppress(ContraposeError, OSError, ValueError):
-        rows = read_history(place(config.history, config.output)).rows
+        rows = read_history(find_place(config.history, config.output)).rows
         folder = Place.at(config.output, setting="output")
-        for run in reversed(runs(rows, model=config.model, tests=[test])[-LOOKED_AT:]):
+        for run in reversed(select_runs(rows, model=config.model, tests=[test])[-LOOKED_AT:]):
             with suppress(ContraposeError, OSError, ValueError, KeyError, TypeError):
                 summary: Mapping[str, Any] = (folder / run["run_id"] / "summary.json").json()
                 own = next(one for one in summary["tests"] if one["test_type"] == test).get("wordings")

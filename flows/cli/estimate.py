@@ -25,11 +25,11 @@ from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import LEAST_LABEL_MASS, Case, Likelihoods
 from contrapose.tasks.core.registry import find
-from contrapose.tasks.forecast.counting import AtMost, Count, Counter, LookUp
-from contrapose.tasks.forecast.deciding import Groups, cluster_of, is_judged
+from contrapose.tasks.forecast.counting import CallCount, CallCounter, LookUp, UpperBound
+from contrapose.tasks.forecast.deciding import CaseGroups, is_judged, name_cluster
 from contrapose.tasks.forecast.designs import HALF_WIDTH
 from contrapose.tasks.forecast.early import Course
-from contrapose.tasks.forecast.forecast import CHARACTERS_PER_TOKEN, Experience, Forecast, experience_of, forecast
+from contrapose.tasks.forecast.forecast import CHARACTERS_PER_TOKEN, Forecast, PastAnswers, forecast, read_past_answers
 from contrapose.tasks.infer.adapting import convert_if_no_likelihoods, find_known_changes, find_known_form, list_forms
 from contrapose.tasks.infer.ask import Answers
 from contrapose.tasks.infer.budget import Limits, find_reader_price, open_budget
@@ -51,15 +51,15 @@ class RunEstimate:
     """The run."""
     previews: list[Preview]
     """Its tests, with their samples."""
-    tests: dict[str, Count]
+    tests: dict[str, CallCount]
     """What each test asks."""
-    total: Count
+    total: CallCount
     """What all ask together."""
     forecast: Forecast
     """What it takes, but for further calls."""
-    asked_back: tuple[AtMost, Forecast]
+    asked_back: tuple[UpperBound, Forecast]
     """Calls about replies that cannot be read, and what they take, if all of them are made."""
-    instead: tuple[AtMost, Forecast]
+    instead: tuple[UpperBound, Forecast]
     """Calls for replies, and about them, where likelihoods turn out to decide nothing, and what they take."""
     warnings: list[str]
     """What is odd about the configuration."""
@@ -97,11 +97,11 @@ def estimate(config: RunConfig, *, half_width: float = HALF_WIDTH) -> RunEstimat
     tests = [preview.order_fairly() if early else preview for preview in load_previews(config)]
     known = _read_store(config)
     longest = round(config.gen_kwargs.max_new_tokens * CHARACTERS_PER_TOKEN)
-    counter = Counter(look_up=known.look_up, form=known.form, longest_reply=longest)
-    groups, courses, asks_back = dict[str, Groups](), dict[str, Course](), False
+    counter = CallCounter(look_up=known.look_up, form=known.form, longest_reply=longest)
+    groups, courses, asks_back = dict[str, CaseGroups](), dict[str, Course](), False
     for preview in tests:
         test, settings = preview.plan.test, preview.plan.probe_settings
-        own = groups[test] = Groups()
+        own = groups[test] = CaseGroups()
         parts = yield_look_portions(preview, size or LEAST) if early else yield_portions(preview)
         may_ask = settings.asks_back(known.likelihoods or preview.likelihoods)
         counts = counter.add(
@@ -111,7 +111,7 @@ def estimate(config: RunConfig, *, half_width: float = HALF_WIDTH) -> RunEstimat
             asks_back_instead=settings.asks_back("none"),
         )
         courses[test], asks_back = Course(groups=own, counts=counts, size=size), asks_back or may_ask
-    predict = partial(forecast, spec=spec, past=experience_of(config), price=budget.price)
+    predict = partial(forecast, spec=spec, past=read_past_answers(config), price=budget.price)
     back, instead = counter.asked_back, counter.instead
     # The reader has a price of its own.
     reader = config.reader_spec() if back.total.calls else None
@@ -124,8 +124,8 @@ def estimate(config: RunConfig, *, half_width: float = HALF_WIDTH) -> RunEstimat
         tests=counter.tests,
         total=counter.total,
         forecast=predict(counter.total),
-        asked_back=(back, forecast(back.total, reader or spec, past=Experience(), price=price)),
-        instead=(instead, forecast(instead.total, spec, past=Experience(), price=budget.price)),
+        asked_back=(back, forecast(back.total, reader or spec, past=PastAnswers(), price=price)),
+        instead=(instead, forecast(instead.total, spec, past=PastAnswers(), price=budget.price)),
         warnings=warn_of_idle_reader(config, asked=asks_back),
         limits=budget.limits,
         unreachable=known.unreachable,
@@ -178,7 +178,7 @@ def yield_portions(preview: Preview) -> Iterator[list[Case]]:
 
 def yield_look_portions(preview: Preview, size: int) -> Iterator[list[Case]]:
     """Yield the cases of a test in portions of complete clusters with at least so many judged cases."""
-    clusters = groupby(preview.cases(), key=lambda own: cluster_of(own[0]))
+    clusters = groupby(preview.cases(), key=lambda own: name_cluster(own[0]))
     groups = (list(chain.from_iterable(samples)) for _, samples in clusters)
     return _gather(groups, lambda portion: sum(map(is_judged, portion)) >= size)
 
@@ -196,7 +196,7 @@ def _gather(groups: Iterable[list[Case]], is_full: Callable[[list[Case]], bool])
 def format_json(run: RunEstimate) -> str:
     """Format the figures as JSON."""
 
-    def further(calls: AtMost, needed: Forecast, model: str) -> dict[str, Any]:
+    def further(calls: UpperBound, needed: Forecast, model: str) -> dict[str, Any]:
         tokens = {"prompt_tokens": needed.prompt_tokens.value, "completion_tokens": needed.completion_tokens.most}
         return {"tests": calls.tests, "total": calls.total.calls, "model": model, **tokens, "cost": needed.cost.most}
 
@@ -220,7 +220,7 @@ def format_json(run: RunEstimate) -> str:
     return json.dumps(mask_values(content, show_toxic=run.config.show_toxic), indent=2)
 
 
-def _count_calls(count: Count) -> dict[str, int]:
+def _count_calls(count: CallCount) -> dict[str, int]:
     return {"prompts": count.questions, "answered": count.answered, "calls": count.calls}
 
 

@@ -21,8 +21,8 @@ from contrapose.tasks.core.criteria import DecidingRate
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.history_records import PastRun, list_past_criteria
 from contrapose.tasks.core.stopping import early_stop
-from contrapose.tasks.history.dataset import place
-from contrapose.tasks.history.queries import Point, Series, SincePrevious, runs, series, since_green
+from contrapose.tasks.history.dataset import find_place
+from contrapose.tasks.history.queries import Point, Series, SincePrevious, compare_to_green, make_series, select_runs
 from contrapose.tasks.history.reading import read_history
 from contrapose.tasks.report.console import STYLES
 from contrapose.tasks.report.csv import disarm
@@ -52,7 +52,7 @@ def read_past_runs(
     last: int | None = None,
 ) -> tuple[list[PastRun], str]:
     """Read the runs of a history, the oldest first, and a warning about files that cannot be read."""
-    where = place(chosen, output)
+    where = find_place(chosen, output)
     if last is not None and last < 0:
         raise ConfigError(f"{last}", expected="0 or more", remedy="Write --last 0 for all runs.", where="--last")
     records = read_history(where)
@@ -63,10 +63,10 @@ def read_past_runs(
             remedy="Name its folder or URL with --history; every run that is published adds itself.",
             where=where,
         )
-    selected = runs(records.rows, suite=suite, model=model, tests=tests, last=last or None)
+    selected = select_runs(records.rows, suite=suite, model=model, tests=tests, last=last or None)
     if not selected:
         wanted = " and ".join(filter(None, [suite, model, *tests]))
-        past = runs(records.rows)
+        past = select_runs(records.rows)
         known = ", ".join(sorted({f"{run['suite']} on {run['model']}" for run in past})[:10])
         if tests:
             known += f", with {', '.join(sorted({test['test_type'] for run in past for test in run['tests']}))}"
@@ -85,7 +85,7 @@ def format_data(chosen: Sequence[PastRun], *, changes: bool, style: str, show_to
         show_toxic: leave toxic words as they are.
     """
     columns = CHANGE_COLUMNS if changes else RATE_COLUMNS
-    cells = list(_change_cells(since_green(chosen)) if changes else _rate_cells(series(chosen)))
+    cells = list(_change_cells(compare_to_green(chosen)) if changes else _rate_cells(make_series(chosen)))
     rows = mask_values(cells, show_toxic=show_toxic)
     if style == "json":
         return json.dumps([dict(zip(columns, row, strict=True)) for row in rows], indent=2)
@@ -120,7 +120,7 @@ def show_runs(chosen: Sequence[PastRun], *, changes: bool, console: Console, sho
     """Format runs, the oldest first, in 80 columns: rates over time, or what changed since the last pass."""
     show, signs = make_shower(show_toxic=show_toxic), BLOCKS if _can_write(BLOCKS, console) else PLAIN
     with console.capture() as captured:
-        for comparison in since_green(chosen) if changes else ():
+        for comparison in compare_to_green(chosen) if changes else ():
             console.print()
             console.print(_line(f"{comparison.run['model']} · {comparison.run['suite']}", console))
             now = f"{comparison.run['started'][:19].replace('T', ' ')} ({comparison.run['verdict']})"
@@ -143,7 +143,7 @@ def show_runs(chosen: Sequence[PastRun], *, changes: bool, console: Console, sho
                 table.add_row(Text(change["facet"]), *(_line(cut_text(text, 100), console) for text in texts))
             if comparison.changes:
                 console.print(table)
-        for history in () if changes else series(chosen):
+        for history in () if changes else make_series(chosen):
             console.print()
             console.print(_line(f"{history.test} · {history.model} · {history.suite}", console))
             # Pass rates of the newest runs as heights from 0 to 1, and the first and the last in figures.

@@ -204,9 +204,9 @@ def evaluate(config: RunConfig, arguments: argparse.Namespace, *, resumed: str |
 
             validate_run(config)
             if against := getattr(arguments, "against", None):
-                from contrapose.tasks.compare.runs import baseline_folder
+                from contrapose.tasks.compare.runs import find_baseline_folder
 
-                baseline = baseline_folder(against, config)
+                baseline = find_baseline_folder(against, config)
         with show_step(name_step()), start_server():
             import_libraries()
             from contrapose.flows.evaluate_model import evaluate_model

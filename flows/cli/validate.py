@@ -31,8 +31,8 @@ from contrapose.tasks.text.cleaning import one_line
 from contrapose.tasks.text.masking import make_shower
 from contrapose.tasks.text.wording import columns_read, counted, describe_skips, foreign_text
 from contrapose.tasks.validate.gates import sift
-from contrapose.tasks.validate.kinds import Handed, drawn_rows, handed
-from contrapose.tasks.validate.wellformed import own_suites
+from contrapose.tasks.validate.kinds import Handed, collect_handed, expect_rows
+from contrapose.tasks.validate.wellformed import read_own_suites
 
 FIRST_ROWS = 2_000
 """Rows of a source that are checked before a run begins; its stages check the rest."""
@@ -73,7 +73,7 @@ def validate_run(config: RunConfig, *, gates: bool = False) -> list[str]:
             require_package("mlflow", extra="mlflow", where="mlflow")
     own, outcomes, tables = list[Suite](), list[str](), list[Checked]()
     with problems.gathered():
-        own = own_suites(config.expectations, selected)
+        own = read_own_suites(config.expectations, selected)
     for plan in selected:
         with problems.gathered():
             if gates:
@@ -149,11 +149,11 @@ def _check_test(
     if own is not None:
         # The samples are read again, not kept.
         ids = ([sample.id for sample in portion] for portion in split_batches(drawing.samples(), PART))
-        handed_over = handed(plan, (pa.chunked_array([portion], pa.string()) for portion in ids))
+        handed_over = collect_handed(plan, (pa.chunked_array([portion], pa.string()) for portion in ids))
         samples = (to_arrow(portion, kind) for portion in split_batches(drawing.samples(), PART))
         made = (to_arrow(portion, Case) for portion in split_batches(cases, PART))
         tables = (
-            check_table("samples", samples, plan, handed=drawn_rows(plan, drawing.rows), own=own),
+            check_table("samples", samples, plan, handed=expect_rows(plan, drawing.rows), own=own),
             check_table("cases", made, plan, handed=handed_over, own=own),
         )
     for _ in cases:

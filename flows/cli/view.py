@@ -16,7 +16,7 @@ from contrapose.flows.serve.view.runs import FILES, REFUSED
 from contrapose.flows.serve.view.site import Viewer
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.model_files import existing_folder
-from contrapose.tasks.history.dataset import place
+from contrapose.tasks.history.dataset import find_place
 
 FIRST_PAGES = {
     "summary.json": "report.html",
@@ -38,7 +38,7 @@ def _add_options(command: argparse.ArgumentParser) -> None:
 def _serve(arguments: argparse.Namespace) -> Iterator[str]:
     """Serve a folder of runs, or of one run, until Ctrl-C, TERM, or the terminal is closed; yield lines."""
     root, start = choose_folder(arguments.folder)
-    site = Viewer(root=root, history=place(arguments.history, str(root)))
+    site = Viewer(root=root, history=find_place(arguments.history, str(root)))
     with catch_stop() as asked, serve_site(site, port=arguments.port) as served:
         link = served.link(start)
         yield f"ready: {link} (Ctrl-C stops it; the address works once, in one browser)"

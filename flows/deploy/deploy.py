@@ -23,7 +23,7 @@ from contrapose.tasks.config.data_settings import merge_settings
 from contrapose.tasks.config.hosts import DEPLOYED, origin_of
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.secrets import remove_credentials
-from contrapose.tasks.promotion.promote import missing
+from contrapose.tasks.promotion.promote import find_missing
 from contrapose.tasks.promotion.settings import Promotion
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def describe_next_steps(parameters: Mapping[str, Any]) -> Iterator[str]:
     called = f"{origin_of(promotion.webhook)} is called" if promotion.webhook else ""
     held = f"a person is asked, for {promotion.ask_hours:g} hours at most" if promotion.ask else "nothing"
     yield f"  after promote: {' and '.join(filter(None, (moved, called))) or 'nothing'}; after hold: {held}"
-    for error in missing(promotion):
+    for error in find_missing(promotion):
         yield f"  tried from here, and the worker needs it: {error.line()}"
 
 

@@ -8,13 +8,13 @@ from math import comb
 
 import numpy as np
 
-from contrapose.tasks.certify.findings import count_further, decide_least, judge_finding
+from contrapose.tasks.certify.findings import decide_minimum, describe_need, make_finding
 from contrapose.tasks.certify.trial_log import AgentTrial
 from contrapose.tasks.core.certificate import FailedTrial, JudgeFinding
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.tool_calls import are_same_calls, describe_call_difference, is_same_call
 from contrapose.tasks.statistics.means import Mean, mean
-from contrapose.tasks.statistics.noise import share_of_pairs
+from contrapose.tasks.statistics.noise import compute_pair_share
 from contrapose.tasks.statistics.shares import Interval
 from contrapose.tasks.text.wording import counted, percent
 
@@ -53,7 +53,7 @@ def pass_hat_findings(
     for k in sorted({*shown, *min_pass_hat}):
         own = estimate_pass_hat(passed, scored, cluster, k)
         figure = "a trial of a task passes" if k == 1 else f"all of {k} trials of a task pass"
-        finding = judge_finding(f"pass^{k}", figure, own, gate=None)
+        finding = make_finding(f"pass^{k}", figure, own, gate=None)
         if (gate := min_pass_hat.get(k)) is not None:
             # The trials without a reward all failed, or all passed.
             ends = [estimate_pass_hat(count, trials, cluster, k) for count in (passed, passed + counts[:, 2])]
@@ -65,7 +65,7 @@ def pass_hat_findings(
         yield finding
     for k in shown[1:]:
         own = estimate_pass_hat(passed, scored, cluster, k, any_of_them=True)
-        yield judge_finding(f"pass@{k}", f"any of {k} trials of a task passes", own, gate=None)
+        yield make_finding(f"pass@{k}", f"any of {k} trials of a task passes", own, gate=None)
 
 
 def estimate_pass_hat(
@@ -89,17 +89,17 @@ def estimate_pass_hat(
 
 def _decide(finding: JudgeFinding, own: Mean | None, widest: Interval | None, gate: float) -> JudgeFinding:
     """Return a finding with its gate and verdict; `widest` also covers the trials without a reward."""
-    verdict, wanted = decide_least(widest, gate), f"the gate is {percent(gate)}"
+    verdict, wanted = decide_minimum(widest, gate), f"the gate is {percent(gate)}"
     if own is None or widest is None:
         reason = "Too few tasks have as many scored trials."
     elif verdict == "pass":
         reason = f"With 95 % confidence it is at least {percent(widest.low)}; {wanted}."
     elif verdict == "fail":
         reason = f"With 95 % confidence it is at most {percent(widest.high)}; {wanted}."
-    elif decide_least(own.interval, gate) != "inconclusive":
+    elif decide_minimum(own.interval, gate) != "inconclusive":
         reason = f"The trials without a reward decide it; {wanted}."
     else:
-        reason = f"It is too close to the gate ({percent(gate)}) to call{count_further(own, gate, 'more tasks')}."
+        reason = f"It is too close to the gate ({percent(gate)}) to call{describe_need(own, gate, 'more tasks')}."
     return JudgeFinding(**{**finding, "gate": gate, "gate_is_least": True, "verdict": verdict, "reason": reason})
 
 
@@ -120,7 +120,7 @@ def trajectory_findings(tasks: Sequence[Sequence[AgentTrial]]) -> Iterator[Judge
     has_texts = any(trial.text for trials in tasks for trial in trials)
     for (name, figure), same in zip(FIGURES.items(), counts[:, 1:].T, strict=True):
         if has_texts or "words" not in name:
-            yield judge_finding(name, figure, share_of_pairs(counts[:, 0], same, cluster=cluster), gate=None)
+            yield make_finding(name, figure, compute_pair_share(counts[:, 0], same, cluster=cluster), gate=None)
 
 
 def _count_pairs(trials: Sequence[AgentTrial]) -> tuple[int, ...]:
@@ -131,7 +131,7 @@ def _count_pairs(trials: Sequence[AgentTrial]) -> tuple[int, ...]:
     return len(pairs), len(alike), len(same), sum(a.text != b.text for a, b in same), len(pairs) - len(same)
 
 
-def find_partings(tasks: Sequence[Sequence[AgentTrial]]) -> list[FailedTrial]:
+def find_divergences(tasks: Sequence[Sequence[AgentTrial]]) -> list[FailedTrial]:
     """Return where each failed trial first differs from the passed trial of its task that is alike for longest."""
     return [
         _compare(trial, [own for own in trials if own.passed])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from contrapose.tasks.certify.findings import GATE, PositionMeans, decide_all, judge_finding, position_findings
+from contrapose.tasks.certify.findings import GATE, PositionMeans, decide_all, make_finding, position_findings
 from contrapose.tasks.core.certificate import Certificate, JudgeFinding
 from contrapose.tasks.core.noise import ACROSS, AGAIN, LEAN, NET
 from contrapose.tasks.core.outcome import Outcome, Summary
@@ -26,7 +26,7 @@ CUES: Mapping[str, str] = {
 }
 
 
-def tests_a_judge(summary: Summary) -> bool:
+def has_judge_tests(summary: Summary) -> bool:
     """Return whether a run has tests of a judge."""
     return any(outcome["category"] == "judging" for outcome in summary["tests"])
 
@@ -67,7 +67,7 @@ def _findings_of(outcome: Outcome, gate: float) -> Iterator[JudgeFinding]:
         title = "position of equal answers" if cue == "identical" else cue.replace("_", " ")
         two_sided = cue in ("identical", *WITHOUT_WORDS)
         mean = _mean(outcome, CUE + cue)
-        yield judge_finding(title, figure, mean, gate=own, two_sided=two_sided, unread=unread, most=0.5)
+        yield make_finding(title, figure, mean, gate=own, two_sided=two_sided, unread=unread, most=0.5)
     if cues:
         return
     changed = _mean(outcome, ACROSS) or _mean(outcome, "choice_changed")
@@ -75,11 +75,11 @@ def _findings_of(outcome: Outcome, gate: float) -> Iterator[JudgeFinding]:
     is_steady = set(outcome["scorers"]) == {"likelihood"}
     yield from position_findings(PositionMeans(*means), gate=gate, unread=unread, is_steady=is_steady)
     if right := _mean(outcome, "consistent_and_right"):
-        yield judge_finding("agreement with people", "right verdict in both orders", right, gate=None)
+        yield make_finding("agreement with people", "right verdict in both orders", right, gate=None)
     for side in ("longer", "shorter"):
         if accuracy := _mean(outcome, f"accuracy_where_{side}"):
             figure = f"right verdicts where the better answer is {side}"
-            yield judge_finding(f"length: {side} is better", figure, accuracy, gate=None)
+            yield make_finding(f"length: {side} is better", figure, accuracy, gate=None)
 
 
 def _mean(outcome: Outcome, name: str) -> Mean | None:

@@ -15,7 +15,7 @@ GATE = 0.1
 """Largest effect of a bias that passes: ten points. Not calibrated: set your own."""
 
 
-def judge_finding(
+def make_finding(
     name: str,
     figure: str,
     mean: Mean | None,
@@ -74,22 +74,22 @@ def position_findings(
     """
     if means.again is not None:
         name = "changed its own verdict on the same prompt"
-        yield judge_finding("self-disagreement", name, means.again, gate=None)
-    yield judge_finding("disagreement of orders", "changed its verdict in the other order", means.swapped, gate=None)
+        yield make_finding("self-disagreement", name, means.again, gate=None)
+    yield make_finding("disagreement of orders", "changed its verdict in the other order", means.swapped, gate=None)
     if means.net is not None:
         figure = "what the order adds to the judge's own noise"
-        yield judge_finding("position", figure, means.net, gate=gate, unread=unread)
+        yield make_finding("position", figure, means.net, gate=gate, unread=unread)
     else:
         figure = "changed its verdict in the other order; no prompt was asked again"
-        position = judge_finding("position", figure, means.swapped, gate=gate, unread=unread)
+        position = make_finding("position", figure, means.swapped, gate=gate, unread=unread)
         if position["verdict"] == "fail" and not is_steady:
             # Noise may be all of it.
             reason = "The judge's own noise is unknown, and may be all of it. Ask each prompt again: set noise."
             position = JudgeFinding(**{**position, "verdict": "inconclusive", "reason": reason})
         yield position
     figure = "share of verdicts for the first position minus the second"
-    yield judge_finding("direction of position", figure, means.lean, gate=gate, two_sided=True, unread=unread)
-    yield judge_finding("ties", "share of ties", means.tied, gate=None)
+    yield make_finding("direction of position", figure, means.lean, gate=gate, two_sided=True, unread=unread)
+    yield make_finding("ties", "share of ties", means.tied, gate=None)
 
 
 def _decide(
@@ -105,20 +105,20 @@ def _decide(
     # Unread cases may lie at either end: C. F. Manski, Partial Identification of Probability Distributions, 2003.
     low, high = ((1 - unread) * end + side * unread * most for end, side in zip(mean.interval, (-1, 1), strict=True))
     even_so = ", whatever the unread replies would have said" if unread else ""
-    side = _side_of(Interval(low, high), gate, two_sided=two_sided)
+    side = _locate(Interval(low, high), gate, two_sided=two_sided)
     if side == "fail":
         end = low if low > gate else -high
         return "fail", f"With 95 % confidence it is at least {_points(end)}{even_so}; the gate is {_points(gate)}."
     if side == "pass":
         end = max(high, -low if two_sided else high)
         return "pass", f"With 95 % confidence it is at most {_points(end)}{even_so}; the gate is {_points(gate)}."
-    if _side_of(mean.interval, gate, two_sided=two_sided) != "inconclusive":
+    if _locate(mean.interval, gate, two_sided=two_sided) != "inconclusive":
         return "inconclusive", f"{unread:.0%} of the cases could not be read, and they decide it."
     shown = "There is an effect, but it" if low > 0 or (two_sided and high < 0) else "It"
-    return "inconclusive", f"{shown} is too close to the gate ({_points(gate)}) to call{count_further(mean, gate)}."
+    return "inconclusive", f"{shown} is too close to the gate ({_points(gate)}) to call{describe_need(mean, gate)}."
 
 
-def _side_of(interval: Interval, gate: float, *, two_sided: bool) -> FindingVerdict:
+def _locate(interval: Interval, gate: float, *, two_sided: bool) -> FindingVerdict:
     """Return whether an interval lies beyond its gate, within it, or on both sides."""
     low, high = interval
     if low > gate or (two_sided and high < -gate):
@@ -130,7 +130,7 @@ def _points(share: float) -> str:
     return f"{100 * share:.1f} points"
 
 
-def count_further(mean: Mean, gate: float, what: str = "more pairs") -> str:
+def describe_need(mean: Mean, gate: float, what: str = "more pairs") -> str:
     """Return about how many more rows would decide it at the observed value, or "" if none would."""
     if mean.interval is None or math.isclose(distance := abs(gate - abs(mean.value)), 0, abs_tol=1e-3):
         return ""
@@ -139,7 +139,7 @@ def count_further(mean: Mean, gate: float, what: str = "more pairs") -> str:
     return f"; about {counted(what, more)} are needed" if more > 0 else ""
 
 
-def decide_least(interval: Interval | None, gate: float) -> FindingVerdict:
+def decide_minimum(interval: Interval | None, gate: float) -> FindingVerdict:
     """Return the verdict on a figure that has to reach its gate."""
     if interval is None or interval.low < gate <= interval.high:
         return "inconclusive"

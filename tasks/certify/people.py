@@ -8,11 +8,11 @@ from itertools import chain
 import numpy as np
 import pandas as pd
 
-from contrapose.tasks.certify.findings import decide_least, judge_finding
+from contrapose.tasks.certify.findings import decide_minimum, make_finding
 from contrapose.tasks.certify.verdict_log import BY_PEOPLE
 from contrapose.tasks.core.certificate import JudgeFinding
 from contrapose.tasks.statistics.means import mean
-from contrapose.tasks.statistics.predicted import Predicted, labels_to_decide, predict_mean
+from contrapose.tasks.statistics.predicted import Predicted, count_deciding_labels, predict_mean
 from contrapose.tasks.text.wording import counted
 
 SUFFIX = " with people"
@@ -27,21 +27,21 @@ def single_answer_findings(verdicts: pd.DataFrame, *, gate_rate: float | None) -
     """
     both = verdicts[verdicts["label"].isin((0, 1)) & verdicts["verdict"].notna()]
     if len(both):
-        cut = _cut(verdicts["verdict"], both)
+        cut = _find_cut(verdicts["verdict"], both)
         passed, good = both["verdict"] >= cut, both["label"] == 1
         note = "" if verdicts["verdict"].dropna().isin((0, 1)).all() else f"; {cut:g} or more is a pass"
-        yield _share(f"agreement{SUFFIX}", f"labelled replies with the verdict of people{note}", passed == good, both)
+        yield _measure(f"agreement{SUFFIX}", f"labelled replies with the verdict of people{note}", passed == good, both)
         for name, own in (("true", good), ("false", ~good)):
             says = "pass" if name == "true" else "fail"
             figure = f"of the replies that people {says}, the judge passes"
-            yield _share(f"{name} positive rate", figure, passed[own], both[own])
+            yield _measure(f"{name} positive rate", figure, passed[own], both[own])
     predicted = predict_mean(verdicts["label"], verdicts["verdict"], verdicts["cluster"])
     if predicted is not None:
         figure = "replies that people would pass"
-        yield from _implied(predicted, "pass rate by people", figure, gate_rate=gate_rate, side=gate_rate)
+        yield from _imply(predicted, "pass rate by people", figure, gate_rate=gate_rate, side=gate_rate)
 
 
-def _cut(verdict: pd.Series[float], labelled: pd.DataFrame) -> float:
+def _find_cut(verdict: pd.Series[float], labelled: pd.DataFrame) -> float:
     """Return the least verdict that is a pass: 1, or the score that passes about as many replies as people do."""
     if verdict.dropna().isin((0, 1)).all():
         return 1.0
@@ -49,9 +49,9 @@ def _cut(verdict: pd.Series[float], labelled: pd.DataFrame) -> float:
     return float(min(np.unique(scores), key=lambda cut: abs(int((scores >= cut).sum()) - good)))
 
 
-def _share(name: str, figure: str, true: pd.Series[bool], rows: pd.DataFrame) -> JudgeFinding:
+def _measure(name: str, figure: str, true: pd.Series[bool], rows: pd.DataFrame) -> JudgeFinding:
     own = mean(true.to_numpy(dtype=float), rows["cluster"], share=True) if len(rows) else None
-    return judge_finding(name, figure, own, gate=None)
+    return make_finding(name, figure, own, gate=None)
 
 
 def pair_findings(verdicts: pd.DataFrame) -> Iterator[JudgeFinding]:
@@ -66,11 +66,11 @@ def pair_findings(verdicts: pd.DataFrame) -> Iterator[JudgeFinding]:
         own = pairs[f"agrees{name}"]
         share = bool(own.dropna().isin((0, 1)).all())
         agreement = mean(own, pairs["cluster"], share=share, bounds=(0.0, 1.0))
-        yield judge_finding(f"agreement{SUFFIX}{name}", figure, agreement, gate=None)
+        yield make_finding(f"agreement{SUFFIX}{name}", figure, agreement, gate=None)
     names = sorted(set(chain.from_iterable(pairs["answers"])))
     for name in names[:1] if len(names) == 2 else names:
         if name not in BY_PEOPLE:
-            yield from _preferred(pairs, name)
+            yield from _yield_preferred(pairs, name)
 
 
 def _summarise(pair: pd.DataFrame) -> dict[str, object]:
@@ -78,46 +78,46 @@ def _summarise(pair: pd.DataFrame) -> dict[str, object]:
     label, answers = pair["label"].iloc[0], pair["answers"].iloc[0]
     orders = [own for _, own in pair[pair["choice"].notna()].groupby("order")["choice"]]
     agrees = [float((own == label).mean()) for own in orders] if label else []
-    verdicts = [np.mean([_for_first(choice, answers) for choice in own]) for own in orders]
+    verdicts = [np.mean([_score_first(choice, answers) for choice in own]) for own in orders]
     return {
         "cluster": pair["cluster"].iloc[0],
         "answers": answers,
-        "label": _for_first(label, answers),
+        "label": _score_first(label, answers),
         "verdict": np.mean(verdicts) if verdicts else np.nan,
         "agrees": np.mean(agrees) if agrees else np.nan,
         "agrees in both orders": np.prod(agrees) if len(agrees) == 2 else np.nan,
     }
 
 
-def _for_first(choice: str | None, answers: tuple[str, str]) -> float:
+def _score_first(choice: str | None, answers: tuple[str, str]) -> float:
     """Return 1 for the first name, 0 for the second, 0.5 for a tie; NaN for nothing."""
     return np.nan if choice is None else {answers[0]: 1.0, answers[1]: 0.0}.get(choice, 0.5)
 
 
-def _preferred(pairs: pd.DataFrame, name: str) -> Iterator[JudgeFinding]:
+def _yield_preferred(pairs: pd.DataFrame, name: str) -> Iterator[JudgeFinding]:
     """Yield the share of pairs in which people prefer the answers of one writer; a tie is half of one."""
     own = pairs[[name in answers for answers in pairs["answers"]]]
     turned = np.array([answers[0] != name for answers in own["answers"]])
     label, verdict = (np.where(turned, 1 - own[part], own[part]) for part in ("label", "verdict"))
     predicted = predict_mean(label, verdict, own["cluster"])
     if predicted is not None:
-        yield from _implied(predicted, f"people prefer {name}", "pairs, ties as half of one", gate_rate=None, side=EVEN)
+        yield from _imply(predicted, f"people prefer {name}", "pairs, ties as half of one", gate_rate=None, side=EVEN)
 
 
-def _implied(
+def _imply(
     predicted: Predicted, name: str, figure: str, *, gate_rate: float | None, side: float | None
 ) -> Iterator[JudgeFinding]:
     """Yield a rate by the labels and the verdicts, and the same by the labels alone; `side` is a gate or one half."""
-    more = None if side is None else labels_to_decide(predicted, side)
-    finding = judge_finding(name, f"{figure}, by labels and verdicts", predicted.mean, gate=None)
+    more = None if side is None else count_deciding_labels(predicted, side)
+    finding = make_finding(name, f"{figure}, by labels and verdicts", predicted.mean, gate=None)
     finding["gate"], finding["gate_is_least"] = gate_rate, True
     if gate_rate is not None:
-        finding["verdict"] = decide_least(predicted.mean.interval, gate_rate)
+        finding["verdict"] = decide_minimum(predicted.mean.interval, gate_rate)
     finding["reason"] = _explain(predicted, side, more)
     finding["labels"], finding["labels_alone"] = predicted.labels, round(predicted.worth)
     finding["more_labels"] = more
     yield finding
-    yield judge_finding(f"{name}, labels alone", f"{figure}, by labels alone", predicted.alone, gate=None)
+    yield make_finding(f"{name}, labels alone", f"{figure}, by labels alone", predicted.alone, gate=None)
 
 
 def _explain(predicted: Predicted, side: float | None, more: int | None) -> str:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from contrapose.tasks.certify.agents import (
     check_gates,
-    find_partings,
+    find_divergences,
     group_tasks,
     pass_hat_findings,
     trajectory_findings,
@@ -25,7 +25,7 @@ from contrapose.tasks.certify.trial_log import AgentTrial, read_trials
 from contrapose.tasks.certify.verdict_log import hash_sources, read_verdicts
 from contrapose.tasks.core.certificate import Certificate, JudgeFinding
 from contrapose.tasks.statistics.means import mean
-from contrapose.tasks.statistics.noise import AskingPairs, estimate_lean, estimate_noise, share_of_pairs
+from contrapose.tasks.statistics.noise import AskingPairs, compute_pair_share, estimate_lean, estimate_noise
 
 
 def certify_verdicts(
@@ -81,7 +81,7 @@ def _certify_agent(
     certificate = _certificate(name, [source], findings, counts)
     certificate["tasks"] = len(tasks)
     if trajectories:
-        certificate["failed_trials"] = find_partings(scored)
+        certificate["failed_trials"] = find_divergences(scored)
     return certificate
 
 
@@ -117,8 +117,8 @@ def measure_positions(verdicts: pd.DataFrame) -> PositionMeans:
     noise = estimate_noise(pairs, clusters)
     read = verdicts[verdicts["choice"].notna()]
     return PositionMeans(
-        share_of_pairs(pairs.before + pairs.after, pairs.before_changed + pairs.after_changed, cluster=clusters),
-        share_of_pairs(pairs.across, pairs.across_changed, cluster=clusters),
+        compute_pair_share(pairs.before + pairs.after, pairs.before_changed + pairs.after_changed, cluster=clusters),
+        compute_pair_share(pairs.across, pairs.across_changed, cluster=clusters),
         noise.net if noise else None,
         estimate_lean(np.array(lean, dtype=float), clusters),
         mean((read["choice"] == "tie").to_numpy(dtype=float), read["cluster"], share=True) if len(read) else None,

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from contrapose.tasks.certify.verdict_log import NAMES as PAIR_NAMES
-from contrapose.tasks.certify.verdict_log import every_column, find_columns, read_rows
+from contrapose.tasks.certify.verdict_log import find_columns, list_columns, read_rows
 from contrapose.tasks.core.errors import DataError
 
 NAMES: Mapping[str, tuple[str, ...]] = {
@@ -34,7 +34,7 @@ MARK = re.compile(r"\[\[(-?\d+(?:\.\d+)?)\]\]")
 
 def has_single_answers(source: str) -> bool:
     """Return whether a file has verdicts on one answer: a verdict and a label, and no names of two answers."""
-    columns = {column.casefold() for column in every_column(read_rows(source))}
+    columns = {column.casefold() for column in list_columns(read_rows(source))}
     two = all(columns & set(PAIR_NAMES[name]) for name in ("first", "second"))
     return not two and all(columns & set(NAMES[name]) for name in NEEDED)
 
@@ -48,7 +48,7 @@ def read_single_answers(sources: Iterable[str]) -> pd.DataFrame:
     Raises DataError for a label that is neither, words and scores of one judge, no verdict, or no label.
     """
     kinds: dict[str, dict[str, str]] = {}
-    rows = [row for source in sources for row in _rows_in(source, kinds)]
+    rows = [row for source in sources for row in _parse_source(source, kinds)]
     verdicts = pd.DataFrame(rows, columns=["judge", "verdict", "label", "cluster"])
     for name, expected in (("verdict", "pass, fail, yes, no, 1, 0 or a score"), ("label", "pass, fail, 1 or 0")):
         for judge, own in verdicts.groupby("judge", sort=False):
@@ -59,14 +59,14 @@ def read_single_answers(sources: Iterable[str]) -> pd.DataFrame:
     return verdicts
 
 
-def _rows_in(source: str, kinds: dict[str, dict[str, str]]) -> list[tuple[str, float, float, str]]:
+def _parse_source(source: str, kinds: dict[str, dict[str, str]]) -> list[tuple[str, float, float, str]]:
     """Return the rows of a file; `kinds` keeps a word and a score of each judge, which has one of both."""
     usual, rows = PurePath(source).name.partition(".")[0], list(read_rows(source))
-    columns = find_columns(every_column(rows), source, NAMES, NEEDED)
+    columns = find_columns(list_columns(rows), source, NAMES, NEEDED)
     read = []
     for number, row in rows:
         values = {name: row.get(column) for name, column in columns.items()}
-        verdict, label = read_pass(values["verdict"]), read_pass(values["label"])
+        verdict, label = parse_verdict(values["verdict"]), parse_verdict(values["label"])
         where = f"{source}, row {number}, column "
         if not is_empty(values["label"]) and not 0 <= label <= 1:
             expected = "pass, fail, yes, no, or a number from 0 to 1; nothing for a reply without a label"
@@ -97,7 +97,7 @@ def is_empty(value: Any) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value)) or not str(value).strip()
 
 
-def read_pass(value: Any) -> float:
+def parse_verdict(value: Any) -> float:
     """Return 1 for a pass, 0 for a fail, or a score; NaN for anything else."""
     text = str(value).strip().strip("\"'.").casefold()
     marks = set(MARK.findall(text))

@@ -9,9 +9,9 @@ from pathlib import PurePath
 from typing import Any
 
 from contrapose.tasks.certify.single_answers import NAMES as ANSWER_NAMES
-from contrapose.tasks.certify.single_answers import is_empty, read_pass
+from contrapose.tasks.certify.single_answers import is_empty, parse_verdict
 from contrapose.tasks.certify.verdict_log import NAMES as PAIR_NAMES
-from contrapose.tasks.certify.verdict_log import Row, every_column, find_columns, read_rows
+from contrapose.tasks.certify.verdict_log import Row, find_columns, list_columns, read_rows
 from contrapose.tasks.core.bounds import SURROGATE
 from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.logs import read_inspect_samples, read_object
@@ -60,13 +60,13 @@ def read_trials(source: str) -> dict[str, list[AgentTrial]] | None:
     rows = _find_rows(source)
     if rows is None:
         return None
-    usual, columns = PurePath(source).stem, find_columns(every_column(rows), source, NAMES, NEEDED) if rows else {}
+    usual, columns = PurePath(source).stem, find_columns(list_columns(rows), source, NAMES, NEEDED) if rows else {}
     agents, counts = dict[str, dict[tuple[str, str], AgentTrial]](), Counter[tuple[str, str]]()
     for number, row in rows:
         values = {name: row[column] for name, column in columns.items() if not is_empty(row.get(column))}
-        agent, task = _name(values.get("agent", usual)), _name(values.get("task", ""))
+        agent, task = _clean_name(values.get("agent", usual)), _clean_name(values.get("task", ""))
         counts[agent, task] += 1
-        trial, own = _name(values.get("trial", counts[agent, task])), agents.setdefault(agent, {})
+        trial, own = _clean_name(values.get("trial", counts[agent, task])), agents.setdefault(agent, {})
         if not task or (task, trial) in own:
             raise DataError(
                 f"trial {trial} of task {task} a second time" if task else "no task",
@@ -79,12 +79,12 @@ def read_trials(source: str) -> dict[str, list[AgentTrial]] | None:
         own[task, trial] = AgentTrial(
             task=task,
             trial=trial,
-            cluster=_name(values.get("cluster", task)),
+            cluster=_clean_name(values.get("cluster", task)),
             passed=_read_outcome(values.get("outcome"), f"{source}, row {number}, column {columns['outcome']}"),
             calls=tuple(read_calls(messages)),
             text=_read_text(messages),
         )
-    trials = {agent: _without_one_group([*own.values()]) for agent, own in agents.items()}
+    trials = {agent: _drop_single_group([*own.values()]) for agent, own in agents.items()}
     if bare := [agent for agent, own in (trials or {usual: []}).items() if all(one.passed is None for one in own)]:
         raise DataError(
             f"no trial of {', '.join(bare)} has a reward",
@@ -95,12 +95,12 @@ def read_trials(source: str) -> dict[str, list[AgentTrial]] | None:
     return trials
 
 
-def _name(value: Any) -> str:
+def _clean_name(value: Any) -> str:
     """Return a value as a name that files can hold: without half of a surrogate pair."""
     return SURROGATE.sub("?", str(value))
 
 
-def _without_one_group(trials: list[AgentTrial]) -> list[AgentTrial]:
+def _drop_single_group(trials: list[AgentTrial]) -> list[AgentTrial]:
     """Return trials with each task as its own group, where all are in one: that is no group of them."""
     is_one = len({trial.cluster for trial in trials}) == 1
     return [replace(trial, cluster=trial.task) for trial in trials] if is_one else trials
@@ -109,7 +109,7 @@ def _without_one_group(trials: list[AgentTrial]) -> list[AgentTrial]:
 def _find_rows(source: str) -> list[tuple[int, Row]] | None:
     """Return the rows of a file of trials, or None for a file of something else."""
     if source.lower().endswith(".eval"):
-        return [*enumerate(map(_inspect_row, read_inspect_samples(source)), start=1)]
+        return [*enumerate(map(_parse_inspect_row, read_inspect_samples(source)), start=1)]
     document = read_object(source) or {}
     for key, convert in LAYOUTS.items():
         if isinstance(document.get(key), list) and document[key]:
@@ -119,7 +119,7 @@ def _find_rows(source: str) -> list[tuple[int, Row]] | None:
         columns = {str(column).casefold() for column in first[1]}
         if columns & OF_JUDGES or not all(columns & set(NAMES[name]) for name in NEEDED):
             return None
-        return [(number, _tau_row(row)) for number, row in (first, *rows)]
+        return [(number, _parse_tau_row(row)) for number, row in (first, *rows)]
     return None
 
 
@@ -130,20 +130,20 @@ def _follow(value: Any, *keys: str) -> Any:
     return value
 
 
-def _tau_row(row: Row) -> Row:
+def _parse_tau_row(row: Row) -> Row:
     """Return a row of tau-bench, which has several tasks of one user, or of any table."""
     user = _follow(row, "info", "task", "user_id")
     return row if user is None else {"user": user, **row}
 
 
-def _tau2_row(run: Any) -> Row:
+def _parse_tau2_row(run: Any) -> Row:
     """Return a simulation of tau2-bench; like there, one that an infrastructure error ended has no reward."""
     row = {name: _follow(run, name) for name in ("task_id", "trial", "messages")}
     broken = _follow(run, "termination_reason") == "infrastructure_error"
     return {**row, "reward": None if broken else _follow(run, "reward_info", "reward")}
 
 
-def _inspect_row(sample: Any) -> Row:
+def _parse_inspect_row(sample: Any) -> Row:
     """Return a sample of Inspect with its first score; without one where the sample ended with an error."""
     scores = _follow(sample, "scores")
     score = _follow(next(iter(scores.values()), None) if isinstance(scores, dict) else None, "value")
@@ -151,13 +151,13 @@ def _inspect_row(sample: Any) -> Row:
     return {**row, "score": None if _follow(sample, "error") else GRADES.get(str(score), score)}
 
 
-LAYOUTS: Mapping[str, Callable[[Any], Row]] = {"simulations": _tau2_row, "samples": _inspect_row}
+LAYOUTS: Mapping[str, Callable[[Any], Row]] = {"simulations": _parse_tau2_row, "samples": _parse_inspect_row}
 """Keys of documents that hold a list of trials, to what makes a row of each."""
 
 
 def _read_outcome(value: Any, where: str) -> bool | None:
     """Return whether a trial passed; None without a value."""
-    reward = 0.0 if value is None else read_pass(value)
+    reward = 0.0 if value is None else parse_verdict(value)
     if not 0 <= reward <= 1 + SLACK:
         expected = "pass, fail, true, false, or a number from 0 to 1, where 1 is a success"
         remedy = "Write 1 for a trial that passed, and 0 for one that failed."

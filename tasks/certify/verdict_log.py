@@ -58,7 +58,7 @@ def read_verdicts(sources: Iterable[str]) -> pd.DataFrame:
     Raises DataError for a file without these columns, a row without a value, two labels of a pair that differ, or no
     verdict at all.
     """
-    rows = [row for source in sources for row in _verdicts_in(source)]
+    rows = [row for source in sources for row in _yield_verdicts(source)]
     verdicts = pd.DataFrame(rows, columns=COLUMNS)
     verdicts["label"] = _share_labels(verdicts)
     if verdicts["choice"].isna().all():
@@ -81,13 +81,13 @@ def hash_sources(sources: Iterable[str]) -> str:
     return digest.hexdigest()
 
 
-def _verdicts_in(source: str) -> Iterator[tuple[Any, ...]]:
+def _yield_verdicts(source: str) -> Iterator[tuple[Any, ...]]:
     usual, rows = PurePath(source).name.partition(".")[0], list(read_rows(source))
     apart = [(number, row) for number, row in rows if WIDE[0] not in row]
-    yield from (verdict for _, row in rows if WIDE[0] in row for verdict in _both_orders(row, usual))
-    columns = find_columns(every_column(apart), source, NAMES, NEEDED) if apart else {}
+    yield from (verdict for _, row in rows if WIDE[0] in row for verdict in _yield_both_orders(row, usual))
+    columns = find_columns(list_columns(apart), source, NAMES, NEEDED) if apart else {}
     # Numbers from 0 to 2 are the usual ones of tie, first and second; 0 and 1 alone could mean anything.
-    zero = any(_plain(row.get(columns.get("label", ""))) == "2" for _, row in apart)
+    zero = any(_to_text(row.get(columns.get("label", ""))) == "2" for _, row in apart)
     for number, row in apart:
         values = {name: row.get(column) for name, column in columns.items()}
         for name in NEEDED[:3]:
@@ -98,14 +98,14 @@ def _verdicts_in(source: str) -> Iterator[tuple[Any, ...]]:
         verdict = read_verdict(str(values["reply"] or ""), first, second)
         cluster = str(values.get("cluster") or pair.partition("|")[0])
         where = f"{source}, row {number}, column {columns.get('label')}"
-        label = _read_label(_plain(values.get("label")), first, second, zero=zero, where=where)
+        label = _read_label(_to_text(values.get("label")), first, second, zero=zero, where=where)
         yield (
             *(str(values.get("judge") or usual), pair, cluster, int(first > second), values.get("repetition")),
             *(*_choice(verdict, first, second), tuple(sorted((first, second))), label),
         )
 
 
-def _plain(value: Any) -> str:
+def _to_text(value: Any) -> str:
     """Return a value as text; a whole number without a point, and nothing for a missing one."""
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return ""
@@ -139,7 +139,7 @@ def _share_labels(verdicts: pd.DataFrame) -> pd.Series[Any]:
     return pd.Series([labels.get(key) for key in keys], index=verdicts.index, dtype=object)
 
 
-def _both_orders(row: Row, usual: str) -> Iterator[tuple[Any, ...]]:
+def _yield_both_orders(row: Row, usual: str) -> Iterator[tuple[Any, ...]]:
     """Yield the two verdicts of a row that holds the replies to both orders."""
     judge = " ".join(str(row[name]) for name in ("model", "strategy") if row.get(name)) or usual
     for order, column in enumerate(WIDE):
@@ -162,7 +162,7 @@ def read_verdict(reply: str, first: str, second: str) -> str | None:
     return {one: "A", two: "B"}.get(whole) or WORDS.get(whole)
 
 
-def every_column(rows: Iterable[tuple[int, Row]]) -> list[str]:
+def list_columns(rows: Iterable[tuple[int, Row]]) -> list[str]:
     """Return the columns that any row has, in order."""
     return list(dict.fromkeys(str(column) for _, row in rows for column in row))
 

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from contrapose.tasks.compare.pairs import leaderboard, pairs_of, standings
+from contrapose.tasks.compare.pairs import compare_pairs, make_leaderboard, rank_models
 from contrapose.tasks.compare.rows import (
+    AlignedCases,
     OtherScorerError,
-    Rows,
     TooFewSharedError,
+    read_cases,
     refuse_few_shared,
     refuse_other_cases,
-    rows_of,
 )
 from contrapose.tasks.compare.runs import (
     FinishedRun,
-    contenders,
-    finished_run,
-    names_of,
+    find_run_folder,
+    list_shared_tests,
+    name_contenders,
+    read_finished_run,
     refuse_unlike,
-    run_folder,
 )
 from contrapose.tasks.core.comparison import MARGIN, SEVERITY, Comparison, Contest, Verdict, list_judged_pairs
 from contrapose.tasks.core.errors import ComparisonError, ConfigError, join_errors
@@ -46,8 +46,8 @@ def compare(
     refuse_margin(margin)
     among = Place.at(runs, setting="runs")
     if baseline is not None:
-        wanted = run_folder(baseline, among)
-        same = [name == baseline or (wanted is not None and run_folder(name, among) == wanted) for name in names]
+        wanted = find_run_folder(baseline, among)
+        same = [name == baseline or (wanted is not None and find_run_folder(name, among) == wanted) for name in names]
         if not any(same):
             raise ConfigError(
                 repr(baseline),
@@ -56,9 +56,9 @@ def compare(
                 where="baseline",
             )
         names = [name for _, name in sorted(zip(same, names, strict=True), key=lambda pair: not pair[0])]
-    runs_compared = [finished_run(name, among) for name in names]
+    runs_compared = [read_finished_run(name, among) for name in names]
     refuse_unlike(runs_compared)
-    models = contenders(runs_compared)
+    models = name_contenders(runs_compared)
     called = [model["name"] for model in models]
     tests, notes = _compare_tests(runs_compared, called, margin=margin)
     verdict, reason = _overall_verdict(tests)
@@ -69,9 +69,9 @@ def compare(
         baseline=called[0],
         margin=margin,
         models=models,
-        leaderboard=leaderboard(tests, called),
+        leaderboard=make_leaderboard(tests, called),
         tests=tests,
-        warnings=[*notes, *_warnings(runs_compared)],
+        warnings=[*notes, *_yield_warnings(runs_compared)],
     )
 
 
@@ -91,16 +91,16 @@ def _compare_tests(
 ) -> tuple[list[Contest], list[str]]:
     """Compare every test that can be compared, or raise ComparisonError; also return notes on what was left out."""
     tests, notes, refused = list[Contest](), list[str](), list[ComparisonError]()
-    for test in names_of(runs):
+    for test in list_shared_tests(runs):
         refuse_other_cases(runs, test)
         try:
-            rows = rows_of(runs, test)
+            rows = read_cases(runs, test)
             refuse_few_shared(rows, runs, test)
         except (OtherScorerError, TooFewSharedError) as error:
             refused.append(error)
             notes.append(f"{test} is not compared: {error.found}. {error.remedy}")
             continue
-        notes += _test_notes(rows, test, runs, names)
+        notes += _list_notes(rows, test, runs, names)
         if not rows.asked.shape[1]:
             raise ComparisonError(
                 "no case was asked",
@@ -108,13 +108,13 @@ def _compare_tests(
                 remedy="Choose other data, or other settings of the test.",
                 where=test,
             )
-        pairs = pairs_of(rows, names, margin=margin)
+        pairs = compare_pairs(rows, names, margin=margin)
         tests.append(
             Contest(
                 test_type=test,
                 cases=rows.asked.shape[1],
                 common=int(rows.common.sum()),
-                standings=standings(rows, pairs, names, gates=[run.gates[test] for run in runs]),
+                standings=rank_models(rows, pairs, names, gates=[run.gates[test] for run in runs]),
                 pairs=pairs,
             )
         )
@@ -123,7 +123,7 @@ def _compare_tests(
     return tests, notes
 
 
-def _test_notes(rows: Rows, test: str, runs: Sequence[FinishedRun], names: Sequence[str]) -> Iterator[str]:
+def _list_notes(rows: AlignedCases, test: str, runs: Sequence[FinishedRun], names: Sequence[str]) -> Iterator[str]:
     """Yield what readers must know of a test: cases left out, other readings, early stops."""
     whole = rows.asked.shape[1]
     if rows.left_out:
@@ -186,9 +186,9 @@ SENTENCES: Mapping[Verdict, str] = {
 }
 
 
-def _warnings(runs: Sequence[FinishedRun]) -> Iterator[str]:
+def _yield_warnings(runs: Sequence[FinishedRun]) -> Iterator[str]:
     """Yield warnings about the runs, whatever the tests say."""
-    shared = names_of(runs)
+    shared = list_shared_tests(runs)
     yield from (f"{run.folder.name} is incomplete." for run in runs if run.verdict == "incomplete")
     for test in dict.fromkeys(test for run in runs for test in run.tests if test not in shared):
         folders = ", ".join(run.folder.name for run in runs if test not in run.tests)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from contrapose.tasks.compare.rows import rows_of, whole_rows
-from contrapose.tasks.compare.runs import finished_run
+from contrapose.tasks.compare.rows import read_cases, read_full_rows
+from contrapose.tasks.compare.runs import read_finished_run
 from contrapose.tasks.core.comparison import Comparison, Flip, FlipCount, Flips
 from contrapose.tasks.core.places import Place
 
@@ -13,13 +13,13 @@ MOST = 500
 """Flips of one test, model and direction that are shown with their texts."""
 
 
-def flips_of(comparison: Comparison, *, most: int = MOST) -> Flips:
+def find_flips(comparison: Comparison, *, most: int = MOST) -> Flips:
     """Return the cases that flipped between the baseline and each other model, of runs that are still there."""
-    runs = [finished_run(model["folder"], Place(".")) for model in comparison["models"]]
+    runs = [read_finished_run(model["folder"], Place(".")) for model in comparison["models"]]
     shown: list[Flip] = []
     counts: dict[tuple[str, str], FlipCount] = {}
     for test in (contest["test_type"] for contest in comparison["tests"]):
-        rows = rows_of(runs, test)
+        rows = read_cases(runs, test)
         for place, model in enumerate(comparison["models"][1:], start=1):
             # A share of repeats is neither passed nor failed.
             before, after, name = rows.passed[0], rows.passed[place], model["name"]
@@ -30,6 +30,6 @@ def flips_of(comparison: Comparison, *, most: int = MOST) -> Flips:
             counts[test, name] = FlipCount(lost=len(lost), gained=len(gained))
             for ids, is_lost in ((lost[:most], True), (gained[:most], False)):
                 if ids:
-                    one, other = (whole_rows(run, test, ids) for run in (runs[0], runs[place]))
+                    one, other = (read_full_rows(run, test, ids) for run in (runs[0], runs[place]))
                     shown += [Flip(test=test, model=name, lost=is_lost, rows=(one[id_], other[id_])) for id_ in ids]
     return Flips(shown=shown, counts=counts)

@@ -9,7 +9,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from contrapose.tasks.compare.rows import Rows
+from contrapose.tasks.compare.rows import AlignedCases
 from contrapose.tasks.core.comparison import (
     MIN_COVERAGE,
     ComparedRate,
@@ -22,7 +22,7 @@ from contrapose.tasks.core.comparison import (
 )
 from contrapose.tasks.statistics.families import format_p_over_level, holm, mcnemar
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
-from contrapose.tasks.statistics.matched import bounds_at
+from contrapose.tasks.statistics.matched import bound_difference
 from contrapose.tasks.statistics.means import SEED, difference, mean, pool_clusters
 from contrapose.tasks.statistics.power import LUCK, MOST
 from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL, Interval, clustered_share, wilson
@@ -34,7 +34,7 @@ LEAST_ROOM = 1e-4
 """Differences that no number of cases which anybody asks could show."""
 
 
-def pairs_of(rows: Rows, names: Sequence[str], *, margin: float) -> list[Pair]:
+def compare_pairs(rows: AlignedCases, names: Sequence[str], *, margin: float) -> list[Pair]:
     """Compare all pairs of models in one test, those with the baseline first: the first of the rows and the names."""
     places = list(combinations(range(len(names)), 2))
     pairs = [_compare_pair(rows, (names[other], names[one]), (other, one)) for one, other in places]
@@ -47,7 +47,7 @@ def pairs_of(rows: Rows, names: Sequence[str], *, margin: float) -> list[Pair]:
     return [decide(pair, margin) if one == 0 else pair for (one, _), pair in zip(places, pairs, strict=True)]
 
 
-def rate(
+def get_rate(
     passed: np.ndarray, cluster: np.ndarray, *, chosen: bool = False, looks: Looks = ONE_LOOK
 ) -> ComparedRate | None:
     """Return the pass rate of scored cases with its interval, which counts all looks; None if there are no cases.
@@ -60,9 +60,9 @@ def rate(
         return ComparedRate(value=float(passed.mean()), interval=None)
     if np.isin(passed, (0, 1)).all():
         share = clustered_share(passed == 1, cluster)
-        return ComparedRate(value=share.rate, interval=wilson(share, confidence=_sure(looks)))
+        return ComparedRate(value=share.rate, interval=wilson(share, confidence=_get_confidence(looks)))
     if looks != ONE_LOOK:
-        interval = _interval(passed, np.zeros_like(passed), cluster, _sure(looks))
+        interval = _interval(passed, np.zeros_like(passed), cluster, _get_confidence(looks))
         return ComparedRate(
             value=float(passed.mean()), interval=interval and Interval(max(0.0, interval.low), interval.high)
         )
@@ -70,14 +70,14 @@ def rate(
     return ComparedRate(value=estimate.value, interval=estimate.interval) if estimate else None
 
 
-def _compare_pair(rows: Rows, names: tuple[str, str], places: tuple[int, int]) -> Pair:
+def _compare_pair(rows: AlignedCases, names: tuple[str, str], places: tuple[int, int]) -> Pair:
     first, second = (rows.passed[place] for place in places)
     scored = [np.isfinite(first), np.isfinite(second)]
     stopped = [name for name, place in zip(names, places, strict=True) if rows.early and rows.early[place]]
     asked = rows.asked[list(places)].all(axis=0) if stopped else rows.asked[list(places)].any(axis=0)
     both = scored[0] & scored[1]
     rates = [
-        rate(passed[both], rows.cluster[both], chosen=bool(stopped), looks=rows.looks) for passed in (first, second)
+        get_rate(passed[both], rows.cluster[both], chosen=bool(stopped), looks=rows.looks) for passed in (first, second)
     ]
     difference: Difference | None = None
     if both.any() and stopped:
@@ -87,7 +87,7 @@ def _compare_pair(rows: Rows, names: tuple[str, str], places: tuple[int, int]) -
         value = float(np.mean(first[both] - second[both]))
         difference = Difference(value=value, interval=None, bounds=None, p=None, adjusted=None, method=UNTESTED)
     elif both.any():
-        difference = difference_between(first[both], second[both], rows.cluster[both], looks=rows.looks)
+        difference = compute_difference(first[both], second[both], rows.cluster[both], looks=rows.looks)
     # All cases without a score may have failed, or passed.
     low = np.nan_to_num(first[asked], nan=0.0) - np.nan_to_num(second[asked], nan=1.0)
     high = np.nan_to_num(first[asked], nan=1.0) - np.nan_to_num(second[asked], nan=0.0)
@@ -118,7 +118,7 @@ SIGN_FLIPS = "sign flips of clusters"
 UNTESTED = "none: an early stop chose the cases"
 
 
-def difference_between(
+def compute_difference(
     first: np.ndarray, second: np.ndarray, cluster: np.ndarray, *, looks: Looks = ONE_LOOK
 ) -> Difference:
     """Return the difference over cases that both models scored, at least one; all looks are counted.
@@ -131,22 +131,22 @@ def difference_between(
     plain = bool(np.isin(first, (0, 1)).all() and np.isin(second, (0, 1)).all())
     independent = plain and len(np.unique(cluster)) == len(cluster)
     several = looks != ONE_LOOK
-    p = mcnemar(first == 1, second == 1).p if independent else _sign_flips(first - second, cluster)
+    p = mcnemar(first == 1, second == 1).p if independent else _flip_signs(first - second, cluster)
     if independent:
-        interval = bounds_at(first, second, cluster, looks=looks, level=LEVEL / 2)
+        interval = bound_difference(first, second, cluster, looks=looks, level=LEVEL / 2)
     else:
-        interval = _interval(first, second, cluster, _sure(looks))
+        interval = _interval(first, second, cluster, _get_confidence(looks))
     return Difference(
         value=float(np.mean(first - second)),
         interval=interval,
-        bounds=bounds_at(first, second, cluster, looks=looks),
+        bounds=bound_difference(first, second, cluster, looks=looks),
         p=min(1.0, 2 * looks.overall(p / 2)) if several and p is not None else p,
         adjusted=None,
         method=MCNEMAR if independent else SIGN_FLIPS,
     )
 
 
-def _sure(looks: Looks) -> float:
+def _get_confidence(looks: Looks) -> float:
     """Confidence of the two-sided intervals at a look, all of which are right in 95 %."""
     return CONFIDENCE if looks == ONE_LOOK else 1 - 2 * looks.level(LEVEL / 2)
 
@@ -162,7 +162,7 @@ def _interval(first: np.ndarray, second: np.ndarray, cluster: np.ndarray, confid
     return estimate.interval if estimate else None
 
 
-def _sign_flips(differences: np.ndarray, cluster: np.ndarray) -> float | None:
+def _flip_signs(differences: np.ndarray, cluster: np.ndarray) -> float | None:
     """Return a two-sided p value; many clusters are pooled at random, since groups of them may be flipped as well."""
     from scipy.stats import permutation_test
 
@@ -201,15 +201,15 @@ def decide(pair: Pair, margin: float) -> Pair:
     if estimate is None or not _is_covered(pair):
         reason = f"Only {pair['cases']:,} of {asked:,} cases could be scored for both; {MIN_COVERAGE:.0%} are needed."
         return {**pair, "verdict": "cannot tell", "reason": reason}
-    sign = direction(pair)
+    sign = find_direction(pair)
     verdict: Verdict = "better" if sign > 0 else "worse" if sign < 0 else "cannot tell"
     if sign <= 0 and estimate["bounds"] and estimate["bounds"][0] >= -margin:
         verdict = "not worse"
-    more = further_pairs_needed(pair["cases"], estimate, margin) if verdict == "cannot tell" else None
-    return {**pair, "verdict": verdict, "reason": _reason(verdict, pair, estimate, margin, more)}
+    more = count_further_pairs(pair["cases"], estimate, margin) if verdict == "cannot tell" else None
+    return {**pair, "verdict": verdict, "reason": _explain_verdict(verdict, pair, estimate, margin, more)}
 
 
-def direction(pair: Pair) -> int:
+def find_direction(pair: Pair) -> int:
     """Return 1 if the first model is significantly better, -1 if it is worse, else 0; also 0 if coverage is low."""
     estimate = pair["difference"]
     if estimate is None or estimate["interval"] is None or estimate["adjusted"] is None or estimate["adjusted"] > LEVEL:
@@ -226,7 +226,7 @@ def _count_asked(pair: Pair) -> int:
     return pair["cases"] + pair["only_first"] + pair["only_second"] + pair["neither"]
 
 
-def further_pairs_needed(cases: int, estimate: Difference, margin: float) -> int | None:
+def count_further_pairs(cases: int, estimate: Difference, margin: float) -> int | None:
     """Return about how many more cases give a verdict with 80 % power, if the models differ as before; None if none do.
 
     An interval narrows with the square root of the cases. It must keep clear of the margin, or of 0, by as many
@@ -248,7 +248,7 @@ def further_pairs_needed(cases: int, estimate: Difference, margin: float) -> int
     return needed if 0 < needed < MOST else None
 
 
-def _reason(verdict: Verdict, pair: Pair, estimate: Difference, margin: float, more: int | None = None) -> str:
+def _explain_verdict(verdict: Verdict, pair: Pair, estimate: Difference, margin: float, more: int | None = None) -> str:
     p, adjusted = estimate["p"], estimate["adjusted"]
     if estimate["interval"] is None or estimate["bounds"] is None or p is None or adjusted is None:
         return "One cluster of cases says nothing about other clusters."
@@ -277,11 +277,11 @@ def _reason(verdict: Verdict, pair: Pair, estimate: Difference, margin: float, m
     )
 
 
-def standings(
-    rows: Rows, pairs: Sequence[Pair], names: Sequence[str], *, gates: Sequence[float | None]
+def rank_models(
+    rows: AlignedCases, pairs: Sequence[Pair], names: Sequence[str], *, gates: Sequence[float | None]
 ) -> list[Standing]:
     """The models of one test, by rank, those of one rank by pass rate; names and gates are in the order of its rows."""
-    losers = [pair["second" if sign > 0 else "first"] for pair in pairs if (sign := direction(pair))]
+    losers = [pair["second" if sign > 0 else "first"] for pair in pairs if (sign := find_direction(pair))]
     scored = np.isfinite(rows.passed)
     places = [
         Standing(
@@ -289,7 +289,7 @@ def standings(
             rank=1 + losers.count(name),
             asked=int(rows.asked[place].sum()),
             scored=int(scored[place].sum()),
-            rate=rate(
+            rate=get_rate(
                 rows.passed[place][rows.common],
                 rows.cluster[rows.common],
                 chosen=bool(rows.early),
@@ -304,7 +304,7 @@ def standings(
     )
 
 
-def leaderboard(tests: Sequence[Contest], names: Sequence[str]) -> list[RankedModel]:
+def make_leaderboard(tests: Sequence[Contest], names: Sequence[str]) -> list[RankedModel]:
     """The models over all tests, by the mean of their ranks; every test counts the same."""
     ranks: dict[str, dict[str, int]] = {name: {} for name in names}
     for test in tests:

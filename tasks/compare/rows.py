@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from contrapose.tasks.compare.runs import FinishedRun, asked_side_by_side, unlike
+from contrapose.tasks.compare.runs import FinishedRun, find_joint_looks, make_unlike_error
 from contrapose.tasks.core.errors import ComparisonError
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.probes.answers.answer_probe import COLUMNS as OF_ANSWERS
@@ -40,7 +40,7 @@ class TooFewSharedError(ComparisonError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rows:
+class AlignedCases:
     """The cases of one test that at least one run asked; repeats of a case are one."""
 
     passed: np.ndarray
@@ -67,7 +67,7 @@ class Rows:
         return complete
 
 
-def rows_of(runs: Sequence[FinishedRun], test: str) -> Rows:
+def read_cases(runs: Sequence[FinishedRun], test: str) -> AlignedCases:
     """Return the cases of a test in all runs, but for those that were scored in different ways.
 
     Raises OtherScorerError if all were, or ComparisonError where a table cannot be read.
@@ -78,12 +78,12 @@ def rows_of(runs: Sequence[FinishedRun], test: str) -> Rows:
         [read_columns(file, COLUMNS, optional=OPTIONAL, rows=wanted) for file in files]
     )
     rows, codes = _align(tables, noticed=noticed)
-    differing, why = _scored_otherwise(runs, test, codes, [table["scorer"] for table in tables], rows.ids)
+    differing, why = _find_other_scoring(runs, test, codes, [table["scorer"] for table in tables], rows.ids)
     if why and differing.all():
         raise why
-    together = asked_side_by_side(runs, test)
+    together = find_joint_looks(runs, test)
     early = () if together else tuple(test in run.early for run in runs)
-    return Rows(
+    return AlignedCases(
         passed=rows.passed[:, ~differing],
         asked=rows.asked[:, ~differing],
         cluster=rows.cluster[~differing],
@@ -95,7 +95,7 @@ def rows_of(runs: Sequence[FinishedRun], test: str) -> Rows:
     )
 
 
-def rows_in(tables: Sequence[Sequence[Table]], looks: Looks) -> Rows:
+def align_tables(tables: Sequence[Sequence[Table]], looks: Looks) -> AlignedCases:
     """Return the cases of one test, of which each run has some results in tables, asked side by side so far."""
     wanted = [name for name in (*COLUMNS.names, "control") if name in list_column_names(tables[0][0])]
     parts = [[read_arrow(part, columns=wanted) for part in own] for own in tables]
@@ -114,7 +114,7 @@ def _keep_known_answers(tables: Sequence[pa.Table]) -> tuple[list[pa.Table], boo
     return [table.filter(table["answer_known"]) for table in tables], True
 
 
-def _align(tables: Sequence[pa.Table], *, noticed: bool) -> tuple[Rows, list[np.ndarray]]:
+def _align(tables: Sequence[pa.Table], *, noticed: bool) -> tuple[AlignedCases, list[np.ndarray]]:
     """Return the cases of which runs have results, and for each run which of them its rows are about."""
     codes, ids = _encode([_case_ids(table) for table in tables])
     groups, _ = _encode([table["cluster"] for table in tables])
@@ -135,7 +135,7 @@ def _align(tables: Sequence[pa.Table], *, noticed: bool) -> tuple[Rows, list[np.
         cluster[own] = np.where(group >= 0, group, -1 - sample)
     asked = np.stack([np.bincount(own, minlength=len(ids)) > 0 for own in codes])
     names = np.asarray(ids, dtype=object)
-    return Rows(passed=np.stack(scored), asked=asked, cluster=cluster, ids=names, noticed=noticed), codes
+    return AlignedCases(passed=np.stack(scored), asked=asked, cluster=cluster, ids=names, noticed=noticed), codes
 
 
 def _case_ids(table: pa.Table) -> Any:
@@ -156,7 +156,7 @@ def _encode(columns: Sequence[Any]) -> tuple[list[np.ndarray], Any]:
     return np.split(codes, np.cumsum([len(column) for column in columns])[:-1]), values
 
 
-def _scored_otherwise(
+def _find_other_scoring(
     runs: Sequence[FinishedRun], test: str, codes: Sequence[np.ndarray], scorers: Sequence[Any], ids: Any
 ) -> tuple[np.ndarray, OtherScorerError | None]:
     """Mark the cases that two runs scored in different ways; also return an error that says so, None if none are."""
@@ -179,7 +179,7 @@ def _scored_otherwise(
     if values[0] in READINGS:
         unread = any(run.tests[test].get("settings.read_with") == "reply" for run in pair)
         common = f"read_with: {'reply' if unread else 'ask'}"
-    error = unlike(
+    error = make_unlike_error(
         f"scorer of {int(differing.sum())} cases, such as {example!r},",
         *pair,
         values=values,
@@ -200,7 +200,7 @@ LEAST_SHARED = 30
 """Cases that all runs were asked, where one stopped early: of fewer, chance alone moves a difference by 13 points."""
 
 
-def refuse_few_shared(rows: Rows, runs: Sequence[FinishedRun], test: str) -> None:
+def refuse_few_shared(rows: AlignedCases, runs: Sequence[FinishedRun], test: str) -> None:
     """Raise TooFewSharedError for a test that hardly has cases which all were asked, since runs stopped early."""
     shared = int(rows.asked.all(axis=0).sum())
     if not rows.early or shared >= LEAST_SHARED:
@@ -253,7 +253,7 @@ def read_columns(file: Place, columns: pa.Schema, *, optional: Sequence[str] = (
         return pq.read_table(path, columns=wanted.names, filters=rows).select(wanted.names).cast(wanted)
 
 
-def whole_rows(run: FinishedRun, test: str, ids: Sequence[str]) -> dict[str, dict[str, object]]:
+def read_full_rows(run: FinishedRun, test: str, ids: Sequence[str]) -> dict[str, dict[str, object]]:
     """Return rows of cases with all columns, by case, the first of a repeated one, or raise ComparisonError."""
     rows = (pc.field("test_type") == test) & ~pc.field("control") & pc.field("case_id").isin(list(ids))
     with _read_from(run.folder / "results.parquet") as path:

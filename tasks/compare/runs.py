@@ -62,9 +62,9 @@ class FinishedRun:
         return {test: stop for test, stop in self.stopping.items() if stop["judged"] < stop["cases"]}
 
 
-def finished_run(name: str, runs: Place) -> FinishedRun:
+def read_finished_run(name: str, runs: Place) -> FinishedRun:
     """Read a finished run by its folder, or by its id among folders of runs, or raise ComparisonError."""
-    folder = run_folder(name, runs)
+    folder = find_run_folder(name, runs)
     if folder is None:
         raise _unfit_error(name, f"no such folder, and no run of that id in {runs}")
     contents: dict[str, Any] = {}
@@ -83,7 +83,7 @@ def finished_run(name: str, runs: Place) -> FinishedRun:
         raise _unfit_error(str(folder), observed) from error
 
 
-def run_folder(name: str, runs: Place) -> Place | None:
+def find_run_folder(name: str, runs: Place) -> Place | None:
     """Return the folder that a run's folder or id stands for; None if there is none."""
     if "://" not in name and (folder := existing_folder(name)):
         return Place(str(folder.resolve()))
@@ -95,7 +95,7 @@ def run_folder(name: str, runs: Place) -> Place | None:
     return place if (place / "manifest.json").exists() else None
 
 
-def baseline_folder(address: str, config: RunConfig) -> str:
+def find_baseline_folder(address: str, config: RunConfig) -> str:
     """Return the folder of the run that a new one is held against, before that asks a model.
 
     Args:
@@ -110,7 +110,7 @@ def baseline_folder(address: str, config: RunConfig) -> str:
     planned = replace(
         baseline,
         folder=Place("this run"),
-        general=_general_facts(config.model_dump(mode="json")),
+        general=_list_run_facts(config.model_dump(mode="json")),
         tests={test: {**baseline.tests.get(test, {}), **facts} for test, facts in known.items()},
     )
     refuse_unlike([baseline, planned])
@@ -120,7 +120,7 @@ def baseline_folder(address: str, config: RunConfig) -> str:
 def _find_baseline(address: str, suite: str) -> FinishedRun:
     place = Place.at(address, setting="--against").resolved()
     if (place / "summary.json").exists():
-        return finished_run(str(place), place)
+        return read_finished_run(str(place), place)
     # A run's name begins with its time.
     for name in sorted(place.names(), reverse=True):
         try:
@@ -128,7 +128,7 @@ def _find_baseline(address: str, suite: str) -> FinishedRun:
         except (OSError, ValueError):
             continue
         if isinstance(summary, dict) and summary.get("suite") == suite and summary.get("verdict") != "incomplete":
-            return finished_run(str(place / name), place)
+            return read_finished_run(str(place / name), place)
     raise ComparisonError(
         f"no finished run of the suite {suite}",
         expected="the folder of a finished run, or a folder that holds one",
@@ -137,7 +137,7 @@ def _find_baseline(address: str, suite: str) -> FinishedRun:
     )
 
 
-def asked_side_by_side(runs: Sequence[FinishedRun], test: str) -> Looks | None:
+def find_joint_looks(runs: Sequence[FinishedRun], test: str) -> Looks | None:
     """Return when runs might have been stopped that were asked the same cases side by side, or None for any others."""
     own = [run.stopping.get(test) for run in runs]
     schedules = [(stop.get("beside", []), stop.get("shares", [])) if stop else ([], []) for stop in own]
@@ -146,7 +146,7 @@ def asked_side_by_side(runs: Sequence[FinishedRun], test: str) -> Looks | None:
     return Looks(shares=tuple(shares)) if alike and shares else None
 
 
-def contenders(runs: Sequence[FinishedRun]) -> list[Contender]:
+def name_contenders(runs: Sequence[FinishedRun]) -> list[Contender]:
     """Name the runs for a comparison: by their models, with their places where two have the same model."""
     models = [run.model for run in runs]
     return [
@@ -171,40 +171,40 @@ def _read_run(folder: Place, summary: Mapping[str, Any], manifest: Mapping[str, 
         model=str(summary["model"]["id"]),
         revision=str(summary["model"]["revision"]),
         verdict=str(summary["verdict"]),
-        general=_general_facts(config),
+        general=_list_run_facts(config),
         reader=manifest.get("reader", {}),
-        tests={test: _test_facts(outcome, config) for test, outcome in outcomes.items()},
+        tests={test: _list_test_facts(outcome, config) for test, outcome in outcomes.items()},
         gates={test: outcome.get("min_pass_rate") for test, outcome in outcomes.items()},
         stopping={test: outcome["stopping"] for test, outcome in outcomes.items() if outcome.get("stopping")},
     )
 
 
-def _general_facts(config: Mapping[str, Any]) -> dict[str, object]:
+def _list_run_facts(config: Mapping[str, Any]) -> dict[str, object]:
     reader = config.get("reader")
     # Only what can change what the reader reads.
     reader_args = select_answer_arguments(ModelSpec(id=reader, args=config.get("reader_args") or {})) if reader else {}
     return {
         **{name: config.get(name, other) for name, other in GENERAL.items()},
-        **_with_prefix("gen_kwargs", config["gen_kwargs"]),
-        **_with_prefix("reader_args", reader_args),
+        **_add_prefix("gen_kwargs", config["gen_kwargs"]),
+        **_add_prefix("reader_args", reader_args),
     }
 
 
-def _test_facts(outcome: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, object]:
+def _list_test_facts(outcome: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, object]:
     own = config["tests"][outcome["category"]][config_key(outcome["test_type"])]
     data = merge_data_settings(own.get("data"), config.get("data") or outcome["data"]["source"])
     # The limit of a bundled suite cuts no data of the user's own.
     uncut = config.get("limit_from") == "bundled" and "limited_by" not in outcome["data"]
     return {
         "data": outcome["data"]["sha256"],
-        **_with_prefix("data", data.model_dump(mode="json", exclude=PLACE)),
+        **_add_prefix("data", data.model_dump(mode="json", exclude=PLACE)),
         VERSION: outcome["probe_version"],
         "limit": own.get("limit") or (None if uncut else config.get("limit")),
-        **_with_prefix("settings", outcome["settings"]),
+        **_add_prefix("settings", outcome["settings"]),
     }
 
 
-def _with_prefix(group: str, values: Mapping[str, object]) -> dict[str, object]:
+def _add_prefix(group: str, values: Mapping[str, object]) -> dict[str, object]:
     return {f"{group}.{name}": value for name, value in values.items()}
 
 
@@ -217,7 +217,7 @@ def _unfit_error(name: str, observed: str) -> ComparisonError:
     )
 
 
-def names_of(runs: Iterable[FinishedRun]) -> list[str]:
+def list_shared_tests(runs: Iterable[FinishedRun]) -> list[str]:
     """Return the tests that every run has, in the order of the first run."""
     first, *others = runs
     return [test for test in first.tests if all(test in other.tests for other in others)]
@@ -242,7 +242,7 @@ def refuse_unlike(runs: Sequence[FinishedRun]) -> None:
             remedy="Name the folders of the runs that are to be compared.",
             where="runs",
         )
-    if not names_of(runs):
+    if not list_shared_tests(runs):
         raise ComparisonError(
             "; ".join(f"{run.folder.name} has {', '.join(run.tests) or 'none'}" for run in runs),
             expected="at least one test that all runs have",
@@ -251,19 +251,19 @@ def refuse_unlike(runs: Sequence[FinishedRun]) -> None:
     first = runs[0]
     for other in runs[1:]:
         facts = [("every test", first.general, other.general)]
-        facts += [(test, first.tests[test], other.tests[test]) for test in names_of(runs)]
+        facts += [(test, first.tests[test], other.tests[test]) for test in list_shared_tests(runs)]
         for test, one, two in facts:
             for what in dict.fromkeys([*one, *two]):
                 values = one.get(what), two.get(what)
                 if what not in SCORERS and values[0] != values[1]:
-                    raise unlike(what, first, other, values=values, test=test)
+                    raise make_unlike_error(what, first, other, values=values, test=test)
 
 
 SCORERS = ("settings.scorer", "settings.read_with")
 """Settings that say how cases are scored: the rows tell how each one was."""
 
 
-def unlike(
+def make_unlike_error(
     what: str, first: FinishedRun, second: FinishedRun, *, values: tuple[object, object], test: str, remedy: str = ""
 ) -> ComparisonError:
     """Return the error that two runs differ in one thing."""

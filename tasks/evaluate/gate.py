@@ -12,7 +12,7 @@ from contrapose.tasks.core.outcome import GateSummary, Outcome, Verdict
 from contrapose.tasks.evaluate.rates import Rate, find_trivial_gate
 from contrapose.tasks.statistics.families import format_p_over_level, holm
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
-from contrapose.tasks.statistics.power import further_rows_needed, highest
+from contrapose.tasks.statistics.power import count_further_rows, highest
 from contrapose.tasks.statistics.shares import LEVEL
 from contrapose.tasks.text.wording import counted, distinct_percentages, more_cases_clause, percent
 
@@ -188,7 +188,7 @@ def _count_needed_cases(rate: Rate, rules: Rules) -> int | None:
     if rate.is_doubted or min(rate.reached, rate.missed) <= level or rate.worst.rate < rate.wanted <= rate.best.rate:
         return None
     share = rate.worst if rate.worst.rate >= rate.wanted else rate.best
-    more = further_rows_needed(share, rate.wanted, level=level, looks=rate.looks)
+    more = count_further_rows(share, rate.wanted, level=level, looks=rate.looks)
     return None if more is None else math.ceil(more / rate.votes)
 
 

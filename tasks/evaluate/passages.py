@@ -11,7 +11,7 @@ from contrapose.tasks.core.passages import Alike, PassageCounts, PassageGroup, P
 from contrapose.tasks.probes.base import Probe
 from contrapose.tasks.probes.values import numbers
 from contrapose.tasks.statistics.means import mean
-from contrapose.tasks.statistics.shares import clustered_share, unequal, wilson
+from contrapose.tasks.statistics.shares import clustered_share, fisher, wilson
 from contrapose.tasks.tables.results import has_verdict
 
 
@@ -64,5 +64,5 @@ def count_by_passages(rows: pd.DataFrame, hit: np.ndarray, cluster: np.ndarray) 
         kept_interval=kept.interval if kept else None,
         unknown=int((answered & ~known).sum()),
         open=int((answered & known & np.isnan(hit)).sum()),
-        p=unequal(*(clustered_share(hits[part], own_cluster[part]) for part in (other, ~other))) if both else None,
+        p=fisher(*(clustered_share(hits[part], own_cluster[part]) for part in (other, ~other))) if both else None,
     )

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from contrapose.tasks.statistics.components import components, over_wordings
+from contrapose.tasks.statistics.components import cover_wordings, estimate_components
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
 from contrapose.tasks.statistics.shares import (
     CONFIDENCE,
@@ -37,7 +37,7 @@ class RowOrigin(NamedTuple):
     def cover(self, share: Share, true: np.ndarray) -> Share:
         """Return the share of true rows with the variance of the wordings in its evidence."""
         wordings = copies(np.unique(self.wording, return_counts=True)[1])
-        return over_wordings(share, components(true, self.sample, self.wording), wordings=wordings)
+        return cover_wordings(share, estimate_components(true, self.sample, self.wording), wordings=wordings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,10 +15,10 @@ from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.evaluate.gate import Rules
 from contrapose.tasks.evaluate.gated_rates import number_wordings, select_gated, split_too_long
 from contrapose.tasks.evaluate.rates import GatedCases, find_trivial_gate
-from contrapose.tasks.statistics.families import holm_step
+from contrapose.tasks.statistics.families import find_holm_divisor
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
 from contrapose.tasks.statistics.shares import LEVEL
-from contrapose.tasks.statistics.tallies import POWERS, Evidences, Tally, evidences
+from contrapose.tasks.statistics.tallies import POWERS, Evidences, Tally, compute_evidences
 from contrapose.tasks.tables.results import clusters_of, has_verdict
 
 DRAWS = 1_000
@@ -141,7 +141,7 @@ def _evidence(drawn: np.ndarray, own: np.ndarray, wanted: float, looks: Looks) -
     clusters[nothing, 0] = 1.0
     false, most = (_find_largest_drawn(drawn, part, sizes) for part in (sizes - true, true))
     tally = Tally(sizes=kinds, clusters=clusters, sums=sums, most_false=false, most_true=most)
-    now = evidences(tally, wanted)
+    now = compute_evidences(tally, wanted)
     up, down, freedom = now if looks == ONE_LOOK else now.at_looks()
     return Evidences(np.where(nothing, 1.0, up), np.where(nothing, 1.0, down), freedom)
 
@@ -174,7 +174,7 @@ def _add_share(outcome: Outcome, reruns: Reruns, claims: Mapping[str, Outcome]) 
     counts = {"incomplete": reruns["incomplete"]}
     for verdict, side, own in (("pass", "reached", reruns["passes"]), ("fail", "missed", reruns["fails"])):
         others = [float(one[side] or 0.0) for test, one in claims.items() if test != outcome["test_type"]]  # type: ignore[literal-required]
-        step = holm_step(others) if outcome["test_type"] in claims else 1
+        step = find_holm_divisor(others) if outcome["test_type"] in claims else 1
         counts[verdict] = own[step - 1]
     counts["inconclusive"] = reruns["draws"] - sum(counts.values())
     return {**outcome, "rerun_share": counts[outcome["verdict"]] / reruns["draws"]}

@@ -39,10 +39,10 @@ from contrapose.tasks.evaluate.rates import RowOrigin
 from contrapose.tasks.probes.base import Measure, Probe
 from contrapose.tasks.probes.choices import compute_mass_figures
 from contrapose.tasks.probes.known_errors import READ_BY
-from contrapose.tasks.statistics.components import Components, components, widened
+from contrapose.tasks.statistics.components import Components, estimate_components, widen
 from contrapose.tasks.statistics.families import benjamini_hochberg
 from contrapose.tasks.statistics.means import Mean, difference, mean
-from contrapose.tasks.statistics.shares import Interval, Share, clustered_share, unequal, wilson
+from contrapose.tasks.statistics.shares import Interval, Share, clustered_share, fisher, wilson
 from contrapose.tasks.tables.passages import has_passage_columns
 from contrapose.tasks.tables.results import clusters_of, count_unread_replies, has_verdict
 from contrapose.tasks.text.wording import counted, foreign_text
@@ -219,7 +219,7 @@ def compute_rates_by(results: pd.DataFrame, column: str) -> list[Slice]:
         [clustered_share(true[rows], cluster[rows]) if rows.any() else None for rows in (part, ~part)]
         for part in inside
     ]
-    compared = [unequal(part, rest) if part and rest else None for part, rest in shares]
+    compared = [fisher(part, rest) if part and rest else None for part, rest in shares]
     known = iter(benjamini_hochberg([p for p in compared if p is not None]))
     return [
         Slice(
@@ -240,7 +240,7 @@ def make_wording_summary(cases: pd.DataFrame, plan: Plan) -> WordingSummary | No
         return None
     rates = compute_rates_by(cases.assign(wording=cases["wording"].astype("Int64")), "wording")
     scored = cases[has_verdict(cases)]
-    parts = components(scored["pass"].to_numpy(dtype=float), scored["sample_id"], scored["wording"])
+    parts = estimate_components(scored["pass"].to_numpy(dtype=float), scored["sample_id"], scored["wording"])
     longer, share, asked = None, compute_pass_share(cases), number_wordings(scored, plan)
     if share is not None and asked is not None:
         covered = asked.cover(share, scored["pass"].to_numpy(dtype=bool))
@@ -324,8 +324,8 @@ def _cover_wordings(
         true = values[known] == 1
         return wilson(asked.of(known).cover(clustered_share(true, cluster[known]), true))
     bounds = None if measure.bounds is None else Interval(*measure.bounds)
-    parts = components(values, asked.sample, asked.wording)
-    return None if own.interval is None else widened(own.interval, own.value, parts, bounds=bounds)
+    parts = estimate_components(values, asked.sample, asked.wording)
+    return None if own.interval is None else widen(own.interval, own.value, parts, bounds=bounds)
 
 
 def find_effects(measures: Iterable[Measure], results: pd.DataFrame, *, asked: RowOrigin | None = None) -> list[Effect]:
@@ -348,7 +348,7 @@ def find_effects(measures: Iterable[Measure], results: pd.DataFrame, *, asked: R
             continue
         interval = net.interval
         if asked is not None and interval is not None:
-            interval = widened(
+            interval = widen(
                 interval,
                 net.value,
                 _split_net_variance(values, control, asked),
@@ -374,4 +374,4 @@ def _split_net_variance(values: pd.Series, control: np.ndarray, asked: RowOrigin
     keys = [pd.Series(asked.sample), pd.Series(asked.wording)]
     case, twin = (values[rows].groupby([key[rows] for key in keys]).mean() for rows in (~control, control))
     net = (case - twin).dropna()
-    return components(net, *(net.index.get_level_values(level) for level in (0, 1)))
+    return estimate_components(net, *(net.index.get_level_values(level) for level in (0, 1)))

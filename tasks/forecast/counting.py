@@ -15,7 +15,7 @@ LookUp = Callable[[Sequence[Question]], Answers]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Count:
+class CallCount:
     """Distinct questions, and what those without an answer give to read and ask to write."""
 
     questions: int = 0
@@ -34,47 +34,47 @@ class Count:
         """Questions to ask; every one is a request."""
         return self.questions - self.answered
 
-    def __add__(self, other: Count) -> Count:
-        return Count(**{name: getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__})
+    def __add__(self, other: CallCount) -> CallCount:
+        return CallCount(**{name: getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__})
 
 
 @dataclass(slots=True)
-class AtMost:
+class UpperBound:
     """Upper bound of the calls that may come on top of those counted."""
 
     tests: dict[str, int] = field(default_factory=dict)
     """Of each test that may make some."""
-    _distinct: dict[int, Count] = field(default_factory=dict)
+    _distinct: dict[int, CallCount] = field(default_factory=dict)
 
-    def add(self, test: str, counts: Mapping[int, Count]) -> None:
+    def add(self, test: str, counts: Mapping[int, CallCount]) -> None:
         """Note the calls of one test, by the hashes of what they are about."""
         if calls := sum(count.calls for count in counts.values()):
             self.tests[test] = calls
             self._distinct |= counts
 
     @property
-    def total(self) -> Count:
+    def total(self) -> CallCount:
         """Count of all tests together; a call that two tests share is counted once."""
-        return sum(self._distinct.values(), Count())
+        return sum(self._distinct.values(), CallCount())
 
 
 @dataclass(slots=True)
-class Counter:
+class CallCounter:
     """Counts what cases ask, test by test; a question that two tests share is counted once in all."""
 
     look_up: LookUp
     """The answers that are there."""
     form: Form = "plain"
     """In which letters are asked for."""
-    tests: dict[str, Count] = field(default_factory=dict)
+    tests: dict[str, CallCount] = field(default_factory=dict)
     """Count of each test."""
-    total: Count = field(default_factory=Count)
+    total: CallCount = field(default_factory=CallCount)
     """Of all tests together."""
     longest_reply: int = 0
     """Characters of a reply, at most: the longer it is, the longer is a question about it."""
-    asked_back: AtMost = field(default_factory=AtMost)
+    asked_back: UpperBound = field(default_factory=UpperBound)
     """Calls about replies that cannot be read."""
-    instead: AtMost = field(default_factory=AtMost)
+    instead: UpperBound = field(default_factory=UpperBound)
     """Replies that are read where likelihoods turn out to decide nothing, and calls about these."""
     _seen: set[int] = field(default_factory=set)
 
@@ -85,17 +85,17 @@ class Counter:
         *,
         asks_back: bool = False,
         asks_back_instead: bool | None = None,
-    ) -> list[Count]:
+    ) -> list[CallCount]:
         """Count the cases of one test; return what it asks up to the end of each portion, beginning with nothing.
 
         `asks_back`: the model is asked about replies that cannot be read; `asks_back_instead`: about those that may be
         read in place of likelihoods, too, which are not counted where it is None.
         """
         own: set[int] = set()
-        about: dict[int, Count] = {}
-        replies: dict[int, Count] = {}
+        about: dict[int, CallCount] = {}
+        replies: dict[int, CallCount] = {}
         samples: set[str] = set()
-        counts = [Count()]
+        counts = [CallCount()]
         for portion in portions:
             cases = [case for case in portion if case.skip_reason is None]
             first = list_questions(cases, form=self.form)
@@ -108,9 +108,9 @@ class Counter:
                 # Hashes, for a million questions: their texts need not stay.
                 if (name := hash(question)) not in own:
                     own.add(name)
-                    one = Count(questions=1, answered=1) if known else _count_call(question)
+                    one = CallCount(questions=1, answered=1) if known else _count_call(question)
                     count += one
-                    self.total += Count() if name in self._seen else one
+                    self.total += CallCount() if name in self._seen else one
             if asks_back_instead is not None:
                 # Likelihoods may turn out not to decide these cases: they are then asked for a reply.
                 undecided = [
@@ -152,11 +152,11 @@ class Counter:
     def _look_up(self, questions: Sequence[Question]) -> Answers:
         return self.look_up(questions) if questions else {}
 
-    def _count_reader_questions(self, cases: Iterable[Case]) -> dict[int, Count]:
+    def _count_reader_questions(self, cases: Iterable[Case]) -> dict[int, CallCount]:
         """Count the questions about distinct replies that choose among options, each as long as it may be."""
         quoted = min(self.longest_reply, reader_questions.QUOTED_FIRST + reader_questions.QUOTED_LAST)
         return {
-            hash(("about", question)): Count(
+            hash(("about", question)): CallCount(
                 questions=1, characters=len(reader_questions.write_question("", case.options)) + quoted, replies=1
             )
             for case in cases
@@ -165,16 +165,16 @@ class Counter:
         }
 
 
-def _count_checks(test: str, most: int, about: Mapping[int, Count]) -> dict[int, Count]:
+def _count_checks(test: str, most: int, about: Mapping[int, CallCount]) -> dict[int, CallCount]:
     """Count the calls about made-up replies that check the reader model; none if it is asked about no other reply."""
     longest = max((count.characters for count in about.values()), default=0) + MOST_CHARACTERS
-    one = Count(questions=1, characters=longest, replies=1)
+    one = CallCount(questions=1, characters=longest, replies=1)
     return {hash(("made up", test, number)): one for number in range(most if about else 0)}
 
 
-def _count_call(question: Question) -> Count:
+def _count_call(question: Question) -> CallCount:
     """Count one question without an answer."""
-    return Count(
+    return CallCount(
         questions=1,
         characters=len(question.prompt) + len(question.text),
         replies=question.kind == "generate",

@@ -10,8 +10,8 @@ from math import ceil
 import numpy as np
 
 from contrapose.tasks.core.records import Case
-from contrapose.tasks.statistics.power import Reach, cases_for, detectable, least_cases, pairs_for, reach, worth
-from contrapose.tasks.statistics.shares import copies, fewer
+from contrapose.tasks.statistics.power import Reach, detectable, find_cases, find_least, find_pairs, find_reach, worth
+from contrapose.tasks.statistics.shares import compute_penalty, copies
 
 WIDE = 0.2
 """Rates that a gate should not leave undecided: more than ten points on either side."""
@@ -21,7 +21,7 @@ second."""
 
 
 @dataclass(slots=True)
-class Groups:
+class CaseGroups:
     """Which of the cases that will be asked belong together; controls are left out, as at the gate."""
 
     samples: Counter[str] = field(default_factory=Counter)
@@ -36,7 +36,7 @@ class Groups:
         for portion in portions:
             cases = [case for case in portion if is_judged(case)]
             self.samples.update(case.sample_id for case in cases)
-            self.clusters.update(map(cluster_of, cases))
+            self.clusters.update(map(name_cluster, cases))
             self.judged.append(self.judged[-1] + len(cases))
             yield portion
 
@@ -46,13 +46,13 @@ def is_judged(case: Case) -> bool:
     return case.skip_reason is None and not case.control
 
 
-def cluster_of(case: Case) -> tuple[str, bool]:
+def name_cluster(case: Case) -> tuple[str, bool]:
     """Return the name of its cluster, else of its sample, and whether it is the sample's."""
     return case.cluster or case.sample_id, case.cluster is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deciding:
+class DecidingPower:
     """What the cases of one test can decide, if each of them is scored."""
 
     cases: int
@@ -78,8 +78,8 @@ class Deciding:
         return self.reach.passes_from is None or self.reach.undecided > WIDE
 
 
-def deciding(
-    groups: Groups,
+def find_deciding_power(
+    groups: CaseGroups,
     *,
     samples: int,
     rows: int,
@@ -87,7 +87,7 @@ def deciding(
     level: float,
     orders: bool = False,
     wordings: tuple[int, float] | None = None,
-) -> Deciding | None:
+) -> DecidingPower | None:
     """Return what one test can decide; None if it asks nothing.
 
     The `samples` were drawn from the `rows` of the source, skipped ones included; `level` is the p value that a verdict
@@ -100,20 +100,20 @@ def deciding(
     alone = int(worth(list(groups.samples.values()), list(groups.clusters.values())))
     count, part = wordings or (1, 0.0)
     # As `over_wordings` counts them, of which further cases in the same wordings take nothing away.
-    cost, lost = fewer(cases, count) if wordings else 1.0, part / count
+    cost, lost = compute_penalty(cases, count) if wordings else 1.0, part / count
     effective = max(1, int(cost / (1 / alone + lost)))
     agreeing = min(effective, copies(np.array(list(groups.clusters.values()))))
-    needed = cases_for(gate, level=level, undecided=WIDE)
+    needed = find_cases(gate, level=level, undecided=WIDE)
     times = None
     if needed is not None and cost / needed > lost:
-        times = max(1 / (cost / needed - lost) / alone, least_cases(gate, level=level) / agreeing)
-    return Deciding(
+        times = max(1 / (cost / needed - lost) / alone, find_least(gate, level=level) / agreeing)
+    return DecidingPower(
         cases=cases,
         effective=effective,
         gate=gate,
-        reach=reach(effective, gate, level=level, agreeing=agreeing),
+        reach=find_reach(effective, gate, level=level, agreeing=agreeing),
         limit=None if times is None else ceil(times * samples),
         available=rows,
         difference=detectable(alone),
-        bias_pairs=pairs_for(BIAS) if orders else None,
+        bias_pairs=find_pairs(BIAS) if orders else None,
     )

@@ -46,7 +46,7 @@ def _quantile(wordings: int) -> float:
     return float(stdtrit(wordings - 1, (1 + CONFIDENCE) / 2))
 
 
-def assumed_variances() -> WordingVariances:
+def assume_variances() -> WordingVariances:
     """Return the variances that are assumed where nothing was measured, of a pass rate of 70 %."""
     whole = RATE * (1 - RATE)
     samples, wordings = IN_SAMPLE * whole, ASSUMED * whole

@@ -9,12 +9,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from contrapose.tasks.forecast.counting import Count
-from contrapose.tasks.forecast.deciding import Groups
+from contrapose.tasks.forecast.counting import CallCount
+from contrapose.tasks.forecast.deciding import CaseGroups
 from contrapose.tasks.infer.chunks import ClusterRows, Look, place_looks
 from contrapose.tasks.statistics.looks import Looks
 from contrapose.tasks.statistics.power import IN_CLUSTER, IN_SAMPLE
-from contrapose.tasks.statistics.tallies import NOTHING, evidences
+from contrapose.tasks.statistics.tallies import NOTHING, compute_evidences
 
 POINTS = (-30, -20, -10, 0, 10, 20, 30)
 """By how many points the true pass rates that are simulated lie off the gate; instead of those beyond 0 or 1, these."""
@@ -30,7 +30,7 @@ CERTAIN = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Expected:
+class ExpectedRun:
     """What becomes of a test whose true pass rate is this one, over many simulated runs."""
 
     true_rate: float
@@ -70,9 +70,9 @@ class Stretch:
 class Course:
     """The judged cases of a test in the order in which they are asked, and where one looks."""
 
-    groups: Groups
+    groups: CaseGroups
     """Its samples and clusters, in that order; those of a cluster stand together."""
-    counts: Sequence[Count]
+    counts: Sequence[CallCount]
     """What it asks up to the end of each portion of `groups.judged`, the last one all."""
     size: int | None
     """Least judged cases between two looks, if that was set."""
@@ -95,15 +95,15 @@ class Course:
         ]
 
     @cached_property
-    def asked(self) -> list[Count]:
+    def asked(self) -> list[CallCount]:
         """Return the count up to each look; within a portion every case asks as much."""
         at = [look.judged for look in self.looks[:-1]]
         between = {
             name: np.interp(at, self.groups.judged, [getattr(count, name) for count in self.counts]).round().astype(int)
-            for name in (field.name for field in fields(Count))
+            for name in (field.name for field in fields(CallCount))
         }
         rows = zip(*(numbers.tolist() for numbers in between.values()), strict=True)
-        return [*(Count(**dict(zip(between, row, strict=True))) for row in rows), self.counts[-1]]
+        return [*(CallCount(**dict(zip(between, row, strict=True))) for row in rows), self.counts[-1]]
 
     @property
     def grouped(self) -> bool:
@@ -117,8 +117,8 @@ class Course:
 
 
 def simulate_rates(
-    course: Course, gate: float, *, level: float, cost: Callable[[Count], float | None], seed: int
-) -> Iterator[Expected]:
+    course: Course, gate: float, *, level: float, cost: Callable[[CallCount], float | None], seed: int
+) -> Iterator[ExpectedRun]:
     """Simulate a test, all of whose cases are scored, for several true pass rates around its gate.
 
     `level` is the p value that a verdict needs over all looks.
@@ -132,7 +132,7 @@ def simulate_rates(
         rng = np.random.default_rng([seed, round(100 * rate)])
         verdicts, ends = _simulate_runs(course.parts, rate, gate=gate, levels=levels, runs=course.runs, rng=rng)
         shares = calls[ends] / calls[-1] if calls[-1] else None
-        yield Expected(
+        yield ExpectedRun(
             true_rate=rate,
             calls=float(calls[ends].mean()),
             share=None if shares is None else float(shares.mean()),
@@ -154,7 +154,7 @@ def _simulate_runs(
     going, tally = np.arange(runs), NOTHING.of(np.zeros(runs, dtype=int))
     for look, (part, level) in enumerate(zip(parts, levels, strict=True)):
         tally = tally.plus(sample_passes(part, rate, runs=len(going), rng=rng), part.clusters)
-        now = evidences(tally, gate)
+        now = compute_evidences(tally, gate)
         up, down, _ = now.at_looks() if len(parts) > 1 else now
         high, low = up <= level, down <= level
         verdicts[going[high]], verdicts[going[low]] = 1, -1

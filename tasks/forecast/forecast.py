@@ -12,7 +12,7 @@ from contrapose.tasks.config.prices import FREE, Price
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.core.registry import provider
-from contrapose.tasks.forecast.counting import Count
+from contrapose.tasks.forecast.counting import CallCount
 from contrapose.tasks.store import Store
 
 ENOUGH = 20
@@ -25,7 +25,7 @@ RUNS_LOOKED_AT = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Past:
+class PastReply:
     """One earlier answer."""
 
     kind: str
@@ -41,10 +41,10 @@ class Past:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Experience:
+class PastAnswers:
     """Some earlier answers of one model. A mean is None where there are fewer than `ENOUGH`."""
 
-    answers: Sequence[Past] = ()
+    answers: Sequence[PastReply] = ()
     """In any order."""
 
     @property
@@ -55,7 +55,7 @@ class Experience:
         return characters / read if len(self.answers) >= ENOUGH and read else None
 
     @property
-    def replies(self) -> list[Past]:
+    def replies(self) -> list[PastReply]:
         """The answers that are texts."""
         return [answer for answer in self.answers if answer.kind == "generate"]
 
@@ -79,26 +79,26 @@ class Experience:
         return tokens / seconds if len(self.answers) >= ENOUGH and seconds else None
 
 
-def experience_of(config: RunConfig) -> Experience:
+def read_past_answers(config: RunConfig) -> PastAnswers:
     """The latest answers in the store of runs that asked the same model in the same way."""
     store = Store()
-    pasts: list[Past] = []
+    pasts: list[PastReply] = []
     for run, stored in store.runs.latest(RUNS_LOOKED_AT):
         try:
-            if _manner(json.loads(stored)) != _manner(config.model_dump(mode="json")):
+            if _select_settings(json.loads(stored)) != _select_settings(config.model_dump(mode="json")):
                 continue
         except (ValueError, AttributeError):
             continue
         for text, read, written, seconds in store.answers.asked_by(run, model=config.model, most=MOST - len(pasts)):
             question = json.loads(text)
             size = len(question["prompt"]) + len(question.get("text", ""))
-            pasts.append(Past(kind=question["kind"], characters=size, read=read, written=written, seconds=seconds))
+            pasts.append(PastReply(kind=question["kind"], characters=size, read=read, written=written, seconds=seconds))
         if len(pasts) == MOST:
             break
-    return Experience(answers=tuple(pasts))
+    return PastAnswers(answers=tuple(pasts))
 
 
-def _manner(values: Mapping[str, Any]) -> tuple[object, ...]:
+def _select_settings(values: Mapping[str, Any]) -> tuple[object, ...]:
     """Return the settings on which tokens and time depend."""
     args = values.get("model_args") or {}
     return (
@@ -143,7 +143,7 @@ class Forecast:
     """US dollars; `most` with the longest replies."""
 
 
-def forecast(count: Count, spec: ModelSpec, *, past: Experience, price: Price | None) -> Forecast:
+def forecast(count: CallCount, spec: ModelSpec, *, past: PastAnswers, price: Price | None) -> Forecast:
     """Return the tokens, time and cost of some questions, by earlier answers of the same model."""
     limit = spec.generation.max_new_tokens
     longest = count.replies * limit + count.choices
@@ -172,7 +172,7 @@ def forecast(count: Count, spec: ModelSpec, *, past: Experience, price: Price | 
     )
 
 
-def _forecast_seconds(count: Count, spec: ModelSpec, past: Experience, *, tokens: float) -> Figure:
+def _forecast_seconds(count: CallCount, spec: ModelSpec, past: PastAnswers, *, tokens: float) -> Figure:
     """Return the time of a local model by its speed; of a remote one by its latency or limits, if these are slower."""
     if not count.calls:
         return Figure(value=0.0, because="nothing is left to ask")
@@ -182,11 +182,11 @@ def _forecast_seconds(count: Count, spec: ModelSpec, past: Experience, *, tokens
         speed = f"{past.tokens_per_second:,.0f} tokens a second, {_say_measured(past.answers)}"
         return Figure(value=tokens / past.tokens_per_second, because=f"{speed}; without loading the model")
     amounts = {"requests_per_minute": count.calls, "tokens_per_minute": tokens}
-    rates = {name: rate for name in amounts if (rate := _number(spec, name))}
+    rates = {name: rate for name in amounts if (rate := _parse(spec, name))}
     held = max((60 * amounts[name] / rate for name, rate in rates.items()), default=0.0)
     if past.seconds_per_call is None:
         return Figure(value=held or None, because=f"at least, by {' and '.join(rates)}" if held else UNKNOWN)
-    at_once = min(max(int(_number(spec, "concurrency") or provider(spec.known_provider).concurrency), 1), count.calls)
+    at_once = min(max(int(_parse(spec, "concurrency") or provider(spec.known_provider).concurrency), 1), count.calls)
     free = count.calls * past.seconds_per_call / at_once
     if held > free:
         return Figure(value=held, because=f"as fast as {' and '.join(rates)} allow")
@@ -194,7 +194,7 @@ def _forecast_seconds(count: Count, spec: ModelSpec, past: Experience, *, tokens
     return Figure(value=free, because=because)
 
 
-def _number(spec: ModelSpec, name: str) -> float | None:
+def _parse(spec: ModelSpec, name: str) -> float | None:
     """Return a positive number among the arguments; the provider refuses any other."""
     try:
         return max(float(spec.args[name]), 0.0) or None
@@ -202,7 +202,7 @@ def _number(spec: ModelSpec, name: str) -> float | None:
         return None
 
 
-def _forecast_cost(count: Count, read: Figure, written: Figure, price: Price | None) -> Figure:
+def _forecast_cost(count: CallCount, read: Figure, written: Figure, price: Price | None) -> Figure:
     if price is None:
         return Figure(value=None, because="what the model costs is not known; set price to {input: ..., output: ...}")
     if price == FREE:
@@ -216,5 +216,5 @@ def _forecast_cost(count: Count, read: Figure, written: Figure, price: Price | N
     return Figure(value=value, most=most, because=because)
 
 
-def _say_measured(answers: Sequence[Past]) -> str:
+def _say_measured(answers: Sequence[PastReply]) -> str:
     return f"measured on {len(answers):,} earlier answers"

@@ -148,7 +148,7 @@ FOLDER = ".history"
 """Beside the folders of the runs, and hidden: whatever else lies there is a run."""
 
 
-def place(chosen: str | None, output: str) -> str:
+def find_place(chosen: str | None, output: str) -> str:
     """Return the folder or URL of the history: the chosen one, the environment's, or one in the folder of the runs.
 
     Raises ConfigError if it holds a password, which every message about it would repeat.
@@ -157,15 +157,15 @@ def place(chosen: str | None, output: str) -> str:
     return str(Place.at(folder, setting="history" if chosen else VARIABLE))
 
 
-def file_name(key: str) -> str:
+def make_file_name(key: str) -> str:
     """Name of the file of a run by its key: the same key is the same file, and two keys are never one."""
     readable = "".join(sign if sign.isascii() and (sign.isalnum() or sign in "._-") else "-" for sign in key)
     return f"{readable.lstrip('.')[:120]}-{hashlib.sha256(key.encode(errors='replace')).hexdigest()[:12]}.parquet"
 
 
-def append(where: str, run: PastRun, *, key: str) -> None:
+def append_run(where: str, run: PastRun, *, key: str) -> None:
     """Put a run into the history at a folder or URL, in place of what it left there before under the same key."""
-    write_run(where, file_name(key), run)
+    write_run(where, make_file_name(key), run)
 
 
 def write_run(where: str, name: str, run: PastRun) -> None:
@@ -202,7 +202,7 @@ OURS = re.compile(r".+-[0-9a-f]{12}\.parquet")
 """Names of the files that runs leave; others are their owners'."""
 
 
-def past_run(summary: Summary, made_of: dict[Facet, dict[str, str]]) -> PastRun:
+def make_past_run(summary: Summary, made_of: dict[Facet, dict[str, str]]) -> PastRun:
     """Return a run as the history keeps it."""
     names = ("test_type", "verdict", "pass_rate", "min_pass_rate", "scored", "stopping")
     tests = [
@@ -225,12 +225,12 @@ def past_run(summary: Summary, made_of: dict[Facet, dict[str, str]]) -> PastRun:
     )
 
 
-def record_of(name: str, run: PastRun) -> dict[str, Any]:
+def make_record(name: str, run: PastRun) -> dict[str, Any]:
     """Return what a manifest holds, so that the run's file of the history can be made again under its name."""
     return {"file": name, "made_of": run["made_of"]}
 
 
-def mend(where: str, skipped: Iterable[str], *, output: Place) -> tuple[list[str], str]:
+def repair(where: str, skipped: Iterable[str], *, output: Place) -> tuple[list[str], str]:
     """Set damaged files of runs aside, and make those again whose run's folder is in the output folder.
 
     Returns the files that are readable again or out of the way, and what to say of them.
@@ -242,7 +242,7 @@ def mend(where: str, skipped: Iterable[str], *, output: Place) -> tuple[list[str
     for folder in (output / name for name in output.names() if not name.startswith(".")):
         try:
             kept: Mapping[str, Any] = (folder / "manifest.json").json()["history"]
-            runs[kept["file"]] = past_run((folder / "summary.json").json(), kept["made_of"])
+            runs[kept["file"]] = make_past_run((folder / "summary.json").json(), kept["made_of"])
         except (OSError, ValueError, KeyError, TypeError):
             continue
     for name in damaged:

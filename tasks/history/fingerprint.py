@@ -23,7 +23,7 @@ LONGEST = 160
 Facts = dict[str, object]
 
 
-def fingerprint(
+def make_fingerprint(
     config: RunConfig,
     summary: Summary,
     *,
@@ -45,9 +45,9 @@ def fingerprint(
         data |= {f"{plan.test}.{name}": value for name, value in settings.items()}
         data |= {f"{plan.test}.limit": plan.limit} if plan.limit is not None else {}
     facets: dict[Facet, Facts] = {
-        "model": _model_facts(config.model_spec(), identity),
+        "model": _list_model_facts(config.model_spec(), identity),
         "data": data,
-        "prompt": _prompt_facts(config, tests, plans, identity),
+        "prompt": _list_prompt_facts(config, tests, plans, identity),
         "scorer": {
             "embedding_model": config.embedding_model,
             "max_error_share": config.max_error_share,
@@ -58,22 +58,22 @@ def fingerprint(
     for test in tests:
         name = test["test_type"]
         facets["scorer"] |= {f"{name}.scorers": ", ".join(sorted(test["scorers"]))}
-        facets["scorer"] |= {f"{name}.min_pass_rate": test["min_pass_rate"], **_settings(test, scoring=True)}
+        facets["scorer"] |= {f"{name}.min_pass_rate": test["min_pass_rate"], **_list_settings(test, scoring=True)}
     facets["scorer"] |= {"embedding_model_revision": embedding_revision}
     spec = config.reader_spec()
     if spec is not None and reader is not None:
-        reading = _model_facts(spec, reader, args="args")
+        reading = _list_model_facts(spec, reader, args="args")
         facets["scorer"] |= {f"reader.{name}": value for name, value in reading.items()}
-    return {facet: {name: _as_text(value) for name, value in facts.items()} for facet, facts in facets.items()}
+    return {facet: {name: _to_short_text(value) for name, value in facts.items()} for facet, facts in facets.items()}
 
 
-def _model_facts(spec: ModelSpec, identity: Mapping[str, str], *, args: str = "model_args") -> Facts:
+def _list_model_facts(spec: ModelSpec, identity: Mapping[str, str], *, args: str = "model_args") -> Facts:
     own = {name: value for name, value in identity.items() if name not in (*LIBRARIES, "engine", "chat_template")}
     arguments = {f"{args}.{name}": value for name, value in select_answer_arguments(spec).items()}
     return {**arguments, **own, "id": spec.id, "provider": spec.provider}
 
 
-def _prompt_facts(
+def _list_prompt_facts(
     config: RunConfig, tests: Sequence[Outcome], plans: Sequence[Plan], identity: Mapping[str, str]
 ) -> Facts:
     facts: Facts = {
@@ -91,11 +91,11 @@ def _prompt_facts(
         facts |= {f"{plan.test}.control": plan.control}
     for test in tests:
         facts |= {f"{test['test_type']}.probe_version": test["probe_version"]}
-        facts |= _settings(test, scoring=False)
+        facts |= _list_settings(test, scoring=False)
     return {name: value for name, value in facts.items() if value is not None}
 
 
-def _settings(test: Outcome, *, scoring: bool) -> Facts:
+def _list_settings(test: Outcome, *, scoring: bool) -> Facts:
     of_scoring = probe(test["test_type"]).settings_type.of_scoring
     return {
         f"{test['test_type']}.{name}": value
@@ -104,7 +104,7 @@ def _settings(test: Outcome, *, scoring: bool) -> Facts:
     }
 
 
-def _as_text(value: object) -> str:
+def _to_short_text(value: object) -> str:
     """A value as text, short enough to be kept with every run."""
     text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
     if len(text) <= LONGEST:

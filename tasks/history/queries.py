@@ -18,7 +18,7 @@ MOST = 100
 """Runs that a report is given: more are no chart that anybody reads."""
 
 
-def runs(
+def select_runs(
     rows: pa.Table,
     *,
     suite: str | None = None,
@@ -47,18 +47,18 @@ def runs(
     return [{**run, "tests": [test for test in run["tests"] if test["test_type"] in tests]} for run in chosen]
 
 
-def history(rows: pa.Table, run: PastRun) -> History:
+def select_history(rows: pa.Table, run: PastRun) -> History:
     """Return the runs before a run: those of its suite in the rows of a history, which are without this run."""
     suite, model = run["suite"], run["model"]
-    own = runs(rows, suite=suite, model=model, last=1)
-    green = runs(rows, suite=suite, model=model, verdict="pass", last=1)
-    others = runs(rows, suite=suite, last=MOST)
+    own = select_runs(rows, suite=suite, model=model, last=1)
+    green = select_runs(rows, suite=suite, model=model, verdict="pass", last=1)
+    others = select_runs(rows, suite=suite, last=MOST)
     before = next(iter(green or own), None)
     return History(
         runs=(*others[-(MOST - 1) :], run),
         green=next(iter(green), None),
         previous=next(iter(own), None),
-        changes=changes(before, run) if before else (),
+        changes=list_changes(before, run) if before else (),
     )
 
 
@@ -101,13 +101,13 @@ class SincePrevious:
     changes: tuple[Change, ...]
 
 
-def series(runs: Iterable[PastRun]) -> list[Series]:
+def make_series(runs: Iterable[PastRun]) -> list[Series]:
     """The series in some runs, which come the oldest first; in order of suite, model and test."""
     by_line: dict[tuple[str, str, str], list[Point]] = {}
     for run in runs:
         for test in run["tests"]:
             points = by_line.setdefault((run["suite"], run["model"], test["test_type"]), [])
-            changed = changes_of(test["test_type"], points[-1].run, run) if points else ()
+            changed = select_changes(test["test_type"], points[-1].run, run) if points else ()
             facets = tuple(dict.fromkeys(change["facet"] for change in changed))
             points.append(Point(run=run, test=test, changed=facets))
     return [
@@ -116,7 +116,7 @@ def series(runs: Iterable[PastRun]) -> list[Series]:
     ]
 
 
-def since_green(runs: Iterable[PastRun]) -> list[SincePrevious]:
+def compare_to_green(runs: Iterable[PastRun]) -> list[SincePrevious]:
     """Return for each suite and model the changes since the last run that passed; runs come the oldest first."""
     line = itemgetter("suite", "model")
     latest = []
@@ -124,7 +124,7 @@ def since_green(runs: Iterable[PastRun]) -> list[SincePrevious]:
         *before, run = own
         green = [point for point in before if point["verdict"] == "pass"]
         base = next(reversed(green or before), None)
-        latest.append(SincePrevious(run=run, base=base, changes=changes(base, run) if base else ()))
+        latest.append(SincePrevious(run=run, base=base, changes=list_changes(base, run) if base else ()))
     return latest
 
 
@@ -133,7 +133,7 @@ ASKED = "asked"
 """What a test is in the run that has it."""
 
 
-def changes(before: PastRun, after: PastRun) -> tuple[Change, ...]:
+def list_changes(before: PastRun, after: PastRun) -> tuple[Change, ...]:
     """Return the differences in what two runs are made of, facet by facet.
 
     A test that only one of them asked is one change, whatever its settings are.
@@ -154,7 +154,7 @@ def changes(before: PastRun, after: PastRun) -> tuple[Change, ...]:
     return tuple(differing)
 
 
-def changes_of(test: str, before: PastRun, after: PastRun) -> tuple[Change, ...]:
+def select_changes(test: str, before: PastRun, after: PastRun) -> tuple[Change, ...]:
     """Return the changes that bear on one test."""
     others = {fact["test_type"] for run in (before, after) for fact in run["tests"]} - {test}
-    return tuple(fact for fact in changes(before, after) if fact["name"].partition(".")[0] not in others)
+    return tuple(fact for fact in list_changes(before, after) if fact["name"].partition(".")[0] not in others)

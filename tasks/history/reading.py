@@ -28,7 +28,7 @@ NAMED = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded:
+class RecordedRuns:
     """What the files of a history hold."""
 
     rows: pa.Table
@@ -46,7 +46,7 @@ class Recorded:
         return f"history: skipped {named}" + (f" and {more} more" if more > 0 else "")
 
 
-def read_history(where: str, *, without: str = "") -> Recorded:
+def read_history(where: str, *, without: str = "") -> RecordedRuns:
     """Read every run in a history but that of one file; a folder or URL that does not exist holds none.
 
     Raises ConfigError if the place cannot be read, or CutShortError where its server did not answer.
@@ -81,7 +81,7 @@ def read_history(where: str, *, without: str = "") -> Recorded:
             remedy="Correct it: --history, the setting history, or CONTRAPOSE_HISTORY.",
             where=where,
         ) from error
-    return Recorded(rows=pa.concat_tables(tables).combine_chunks(), skipped=skipped)
+    return RecordedRuns(rows=pa.concat_tables(tables).combine_chunks(), skipped=skipped)
 
 
 def _list_files(folder: Place) -> tuple[list[str], dict[str, str]]:

@@ -21,8 +21,8 @@ from contrapose.tasks.language.replies.text import keep_readable_part, normalise
 from contrapose.tasks.probes.base import Column, Measure, letter_options, letters
 from contrapose.tasks.probes.known_errors import BY_RULES
 from contrapose.tasks.probes.values import where
-from contrapose.tasks.statistics.families import at_most
-from contrapose.tasks.statistics.shares import independent, wilson
+from contrapose.tasks.statistics.families import binomial_cdf
+from contrapose.tasks.statistics.shares import make_independent, wilson
 
 QUOTED_FIRST, QUOTED_LAST = 1_000, 3_000
 """Characters quoted from the start and the end of a long reply, which mostly ends with its choice."""
@@ -218,12 +218,12 @@ def count_agreed(cases: Mapping[str, Case], said: Mapping[FollowUp, str], *, mad
 
 def is_bad_reader(agreed: int, answers: int, *, least: float = LEAST_AGREEMENT) -> bool:
     """Return whether the agreement is significantly below `least` (exact binomial test)."""
-    return answers > 0 and at_most(agreed, answers, least) < RARE
+    return answers > 0 and binomial_cdf(agreed, answers, least) < RARE
 
 
 def estimate_made_up_agreement(agreed: int, answers: int) -> Estimate:
     """Return the share of made-up replies that the reader reads correctly; `answers` is at least 1."""
-    share = independent(agreed, answers)
+    share = make_independent(agreed, answers)
     return Estimate(
         value=agreed / answers, interval=wilson(share), rows=answers, clusters=answers, among="made-up replies"
     )

@@ -35,12 +35,12 @@ class Candidate:
     """Arguments of its provider where they differ from those of a baseline of the same provider."""
 
 
-def baseline_config(config: RunConfig, model: str) -> RunConfig:
+def make_baseline_config(config: RunConfig, model: str) -> RunConfig:
     """The run of the baseline: the configuration's own model, or another one with the same arguments."""
     return config if not model else validate({**config.model_dump(), "model": model}, where="baseline")
 
 
-def candidate_config(config: RunConfig, candidate: Candidate) -> RunConfig:
+def make_candidate_config(config: RunConfig, candidate: Candidate) -> RunConfig:
     """The run of the candidate: same tests, same data, and its revision among the arguments of its provider.
 
     Where a model is known by its name alone, as behind an endpoint, revision and training run keep its answers apart
@@ -58,7 +58,7 @@ def candidate_config(config: RunConfig, candidate: Candidate) -> RunConfig:
     return validate({**config.model_dump(), "model": candidate.model, "model_args": chosen}, where="candidate")
 
 
-def refuse_baseline(candidate: Mapping[str, str], baseline: Mapping[str, str], *, model: str) -> None:
+def refuse_same_model(candidate: Mapping[str, str], baseline: Mapping[str, str], *, model: str) -> None:
     """Raise ModelError for a candidate whose answers would be the baseline's: it would be judged unseen."""
     if dict(candidate) == dict(baseline):
         raise ModelError(
@@ -70,7 +70,7 @@ def refuse_baseline(candidate: Mapping[str, str], baseline: Mapping[str, str], *
         )
 
 
-def check_key(candidate: Candidate, config: RunConfig, *, baseline: str, margin: float) -> str:
+def make_check_key(candidate: Candidate, config: RunConfig, *, baseline: str, margin: float) -> str:
     """Return hashes of all else that decides the verdict, and of the candidate: equal announcements, equal keys."""
     alike = {
         "config": config.model_dump(mode="json", exclude=DECIDES_NOTHING),
@@ -89,7 +89,7 @@ class Ruling(NamedTuple):
     reasons: list[str]
 
 
-def verdicts(comparison: Comparison) -> list[CheckFinding]:
+def list_verdicts(comparison: Comparison) -> list[CheckFinding]:
     """Return the verdicts of the comparison on the candidate, test by test."""
     return [
         CheckFinding(test_type=test, verdict=pair["verdict"], reason=pair["reason"])

@@ -26,20 +26,20 @@ SHORTEST = 16
 def refuse_unready(settings: Promotion, *, revision: str, training_run: str) -> None:
     """Raise ContraposeError if a promotion could not be done, before anything is spent on a model."""
     if settings.mlflow_alias:
-        version_of(settings.mlflow_alias, revision=revision, training_run=training_run)
+        find_version(settings.mlflow_alias, revision=revision, training_run=training_run)
     if settings.webhook:
         webhook.refuse_unlisted(settings.webhook)
-        webhook_secret()
+        read_webhook_secret()
 
 
-def missing(settings: Promotion) -> Iterator[ContraposeError]:
+def find_missing(settings: Promotion) -> Iterator[ContraposeError]:
     """Yield what a promotion would lack on this machine; nothing is changed or sent.
 
     A registry is asked if one is named: without a name MLflow makes one of its own.
     """
 
     def refuse_unregistered() -> None:
-        client, name = _mlflow_client(), settings.mlflow_alias.rpartition("@")[0]
+        client, name = _make_mlflow_client(), settings.mlflow_alias.rpartition("@")[0]
         if not any(map(os.environ.get, REGISTRIES)):
             raise ConfigError(
                 "no registry is named",
@@ -51,7 +51,7 @@ def missing(settings: Promotion) -> Iterator[ContraposeError]:
 
     steps: list[Callable[[], object]] = [refuse_unregistered] if settings.mlflow_alias else []
     if settings.webhook:
-        steps += [webhook_secret, partial(webhook.refuse_unreachable, settings.webhook)]
+        steps += [read_webhook_secret, partial(webhook.refuse_unreachable, settings.webhook)]
     for step in steps:
         try:
             step()
@@ -68,20 +68,20 @@ def promote(settings: Promotion, decision: Decision, *, confirm: Callable[[], No
     done = []
     if settings.mlflow_alias:
         revision, training_run = decision["revision"], decision["training_run"]
-        version = version_of(settings.mlflow_alias, revision=revision, training_run=training_run)
+        version = find_version(settings.mlflow_alias, revision=revision, training_run=training_run)
         confirm()
-        done.append(move(settings.mlflow_alias, version))
+        done.append(move_alias(settings.mlflow_alias, version))
     if settings.webhook:
         webhook.refuse_unlisted(settings.webhook)
-        secret = webhook_secret()
+        secret = read_webhook_secret()
         confirm()
         body = json.dumps(decision, ensure_ascii=False, sort_keys=True).encode()
-        webhook.send(settings.webhook, body, secret=secret, delivery=decision["check"])
+        webhook.deliver(settings.webhook, body, secret=secret, delivery=decision["check"])
         done.append("The webhook was called.")
     return done
 
 
-def webhook_secret() -> str:
+def read_webhook_secret() -> str:
     """Return the secret that webhooks are signed with, or raise ConfigError if there is none, or it is too short."""
     # The variable wins: a block would not help where it is too short.
     place, secret = VARIABLE, read_environment_secret(VARIABLE, where=VARIABLE)
@@ -97,14 +97,14 @@ def webhook_secret() -> str:
     return secret
 
 
-def version_of(named: str, *, revision: str, training_run: str, client: Any = None) -> str:
+def find_version(named: str, *, revision: str, training_run: str, client: Any = None) -> str:
     """Return the version of a registered model, `<model>@<alias>`, that an announcement is about.
 
     It is the revision where that is a number, else the version that the training run made. Raises ConfigError where
     MLflow is not installed or there is not one such version, or ContraposeError where the registry cannot be asked.
     """
     name, number = named.rpartition("@")[0], revision if revision.isascii() and revision.isdecimal() else ""
-    search = (client or _mlflow_client()).search_model_versions
+    search = (client or _make_mlflow_client()).search_model_versions
     pages = [_ask_registry(name, search, f"name='{name}'", page_token=None)]
     while token := getattr(pages[-1], "token", None):
         pages.append(_ask_registry(name, search, f"name='{name}'", page_token=token))
@@ -128,9 +128,9 @@ def version_of(named: str, *, revision: str, training_run: str, client: Any = No
     return str(versions[0].version)
 
 
-def move(named: str, version: str, *, client: Any = None) -> str:
+def move_alias(named: str, version: str, *, client: Any = None) -> str:
     """Let the alias name a version, unless it names a newer one; return what happened, or raise ContraposeError."""
-    registry = client or _mlflow_client()
+    registry = client or _make_mlflow_client()
     name, _, alias = named.rpartition("@")
     now = _ask_registry(name, registry.get_registered_model, name).aliases.get(alias)
     if now is not None and int(now) > int(version):
@@ -155,7 +155,7 @@ def _ask_registry(name: str, ask: Callable[..., Any], *args: Any, **options: Any
         ) from error
 
 
-def _mlflow_client() -> Any:
+def _make_mlflow_client() -> Any:
     require_package("mlflow", extra="mlflow", where="promotion.mlflow_alias")
     from mlflow import MlflowClient
 

@@ -82,12 +82,12 @@ LONGEST = 500
 """Characters of a model's id, a revision or the name of a training run."""
 
 
-def resource(model: str) -> dict[str, str]:
+def make_resource(model: str) -> dict[str, str]:
     """The resource that events about a model are about."""
     return {"prefect.resource.id": f"contrapose.model.{model}", "prefect.resource.name": model}
 
 
-def retrained_payload(model: str, *, revision: str, training_run: str) -> dict[str, str]:
+def build_payload(model: str, *, revision: str, training_run: str) -> dict[str, str]:
     """Return the payload of `model.retrained`: every key is there, as a template that misses one starts nothing.
 
     Raises ConfigError if a value cannot be used, or nothing tells this training from the one before.

@@ -30,7 +30,7 @@ WAIT = 2.0
 TIMEOUT = 10.0
 
 
-def signature(body: bytes, secret: str, *, at: int) -> str:
+def sign_body(body: bytes, secret: str, *, at: int) -> str:
     """The value of the header for a body that is sent at a Unix time."""
     signed = hmac.new(secret.encode(), f"{at}.".encode() + body, hashlib.sha256).hexdigest()
     return f"t={at},v1={signed}"
@@ -58,7 +58,7 @@ def refuse_unlisted(url: str) -> None:
             where="promotion.webhook",
         )
     try:
-        addresses = _addresses(origin.host, origin.port)
+        addresses = _resolve_addresses(origin.host, origin.port)
     except OSError:
         # Nobody may know the name here but a proxy; where it must be known, calling it says so.
         return
@@ -80,18 +80,18 @@ def refuse_unreachable(url: str) -> None:
         ) from error
 
 
-def send(url: str, body: bytes, *, secret: str, delivery: str, pause: Callable[[float], None] = time.sleep) -> None:
+def deliver(url: str, body: bytes, *, secret: str, delivery: str, pause: Callable[[float], None] = time.sleep) -> None:
     """Post a JSON body, three times at most, or raise ConfigError or ContraposeError; redirects are not followed."""
     for number in range(1, TRIES + 1):
         headers = {
             "Content-Type": "application/json",
-            HEADER: signature(body, secret, at=int(time.time())),
+            HEADER: sign_body(body, secret, at=int(time.time())),
             DELIVERY: delivery,
         }
         # The settings refuse other schemes than http and https.
         request = Request(url, data=body, headers=headers, method="POST")  # noqa: S310
         try:
-            with build_opener(_Direct, _Checked).open(request, timeout=TIMEOUT):
+            with build_opener(_NoRedirects, _CheckedHosts).open(request, timeout=TIMEOUT):
                 return
         except HTTPError as error:
             error.close()
@@ -109,14 +109,14 @@ def send(url: str, body: bytes, *, secret: str, delivery: str, pause: Callable[[
         pause(WAIT * number)
 
 
-def _addresses(host: str, port: int) -> list[str]:
+def _resolve_addresses(host: str, port: int) -> list[str]:
     return [str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
 
 
 def _connect(address: tuple[str, int], *options: Any) -> socket.socket:
     """Connect to a host that is no private one: to an address that was looked at, so that none is found in between."""
     host, port = address
-    addresses = _addresses(host, port)
+    addresses = _resolve_addresses(host, port)
     refuse_inside(host.lower(), addresses, variable=HOSTS)
     for number, host_address in enumerate(addresses, start=1):
         try:
@@ -140,7 +140,7 @@ def _check_hosts(kind: type[HTTPConnection], request: Request) -> Callable[..., 
     return make
 
 
-class _Checked(HTTPSHandler, HTTPHandler):
+class _CheckedHosts(HTTPSHandler, HTTPHandler):
     """HTTP and HTTPS connections whose host is looked at."""
 
     def http_open(self, request: Request) -> HTTPResponse:
@@ -153,7 +153,7 @@ class _Checked(HTTPSHandler, HTTPHandler):
         return self.do_open(_check_hosts(HTTPSConnection, request), request, context=context)
 
 
-class _Direct(HTTPRedirectHandler):
+class _NoRedirects(HTTPRedirectHandler):
     """A redirect is an answer like any other: what is signed for one address is not handed to another."""
 
     def redirect_request(self, *_: Any) -> None:

@@ -55,7 +55,7 @@ def publish(
     checked: list[Checked],
     trials: list[Table],
 ) -> list[str]:
-    """Write the run folder, as `free_folder` gave it, then the Prefect artifacts.
+    """Write the run folder, as `find_free_folder` gave it, then the Prefect artifacts.
 
     The manifest holds all that is needed to repeat the run; `Report` explains the other arguments.
 

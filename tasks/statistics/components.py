@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from contrapose.tasks.statistics.shares import CONFIDENCE, Interval, Share, copies, fewer, labels_of
+from contrapose.tasks.statistics.shares import CONFIDENCE, Interval, Share, compute_penalty, copies, make_labels
 
 LEAST_WORDINGS = 6
 """From so many on wordings count as a sample of all wordings; fewer show too little of how much these differ."""
@@ -52,7 +52,7 @@ class Components:
         return len(self.cells) - 1.0
 
 
-def components(values: Any, sample: Any, wording: Any) -> Components | None:
+def estimate_components(values: Any, sample: Any, wording: Any) -> Components | None:
     """Return the variance components of rows, or None if fewer than two wordings, or too few rows, tell nothing.
 
     All are (rows,); a row that is NaN does not count. Samples and wordings cross and need not be balanced: what one
@@ -61,7 +61,7 @@ def components(values: Any, sample: Any, wording: Any) -> Components | None:
     """
     values = np.asarray(values, dtype=float)
     known = np.isfinite(values)
-    rows, units, own = values[known], _codes(sample, known), _codes(wording, known)
+    rows, units, own = values[known], _encode_labels(sample, known), _encode_labels(wording, known)
     if not len(rows) or not own.any():
         return None
     many = int(own.max()) + 1
@@ -70,17 +70,17 @@ def components(values: Any, sample: Any, wording: Any) -> Components | None:
     repeated = len(rows) - len(y)
     askings = float(((rows - y[cell]) ** 2).sum()) / repeated * float((1 / sizes).mean()) if repeated else 0.0
     units, own = names // many, names % many
-    parts = _crossed(y - y.mean(), units, own) or _nested(y - y.mean(), own)
+    parts = _estimate_crossed(y - y.mean(), units, own) or _estimate_nested(y - y.mean(), own)
     return parts and replace(parts, askings=min(askings, parts.rest))
 
 
-def _codes(labels: Any, known: np.ndarray) -> np.ndarray:
+def _encode_labels(labels: Any, known: np.ndarray) -> np.ndarray:
     import pandas as pd
 
-    return np.asarray(pd.factorize(labels_of(labels)[known], use_na_sentinel=False)[0])
+    return np.asarray(pd.factorize(make_labels(labels)[known], use_na_sentinel=False)[0])
 
 
-def _crossed(y: np.ndarray, units: np.ndarray, own: np.ndarray) -> Components | None:
+def _estimate_crossed(y: np.ndarray, units: np.ndarray, own: np.ndarray) -> Components | None:
     """Return the components where samples were asked in several wordings, which are compared within samples."""
     from scipy.sparse import csr_array
 
@@ -110,7 +110,7 @@ def _crossed(y: np.ndarray, units: np.ndarray, own: np.ndarray) -> Components | 
     )
 
 
-def _nested(y: np.ndarray, own: np.ndarray) -> Components | None:
+def _estimate_nested(y: np.ndarray, own: np.ndarray) -> Components | None:
     """Return the components where each sample was asked in one wording: between wordings, and all the rest."""
     counts = np.bincount(own)
     many, freedom = len(counts), len(y) - len(counts)
@@ -134,7 +134,7 @@ def _square(value: float, y: np.ndarray) -> float:
     return value if value > PRECISE * float(y @ y) else 0.0
 
 
-def over_wordings(share: Share, parts: Components | None, *, wordings: float) -> Share:
+def cover_wordings(share: Share, parts: Components | None, *, wordings: float) -> Share:
     """Return a share whose evidence also covers the choice of the wordings, which are a sample of all wordings.
 
     The variance of the rate is that over samples, from which the share's effective rows come, plus that of wordings;
@@ -155,10 +155,10 @@ def over_wordings(share: Share, parts: Components | None, *, wordings: float) ->
     rate, rows = share.rate, share.rows
     if parts is None or rate in (0, 1):
         return assume(share)
-    few = fewer(rows, share.freedom + 1) if np.isfinite(share.freedom) else 1.0
+    few = compute_penalty(rows, share.freedom + 1) if np.isfinite(share.freedom) else 1.0
     variance = rate * (1 - rate) / share.effective * few
     freedom = min(share.freedom, parts.freedom)
-    cost = fewer(rows, freedom + 1)
+    cost = compute_penalty(rows, freedom + 1)
     effective = min(share.effective, rate * (1 - rate) / (variance + parts.added) * cost)
     part = max(effective, min(share.effective, wordings)) / share.effective
     ceiling = rate * (1 - rate) / parts.added * cost if parts.added else np.inf
@@ -173,7 +173,7 @@ def over_wordings(share: Share, parts: Components | None, *, wordings: float) ->
     return replace(scale(share), better=better, worse=worse)
 
 
-def widened(interval: Interval, value: float, parts: Components | None, *, bounds: Interval | None = None) -> Interval:
+def widen(interval: Interval, value: float, parts: Components | None, *, bounds: Interval | None = None) -> Interval:
     """Return the interval of a mean over samples, widened so that it also covers the choice of the wordings.
 
     It stays as it is where nothing shows how much wordings differ. Each end moves away from the mean as Student's

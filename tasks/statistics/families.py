@@ -24,7 +24,7 @@ def holm(values: Sequence[float]) -> list[float]:
     return [float(value) for value in adjusted]
 
 
-def holm_step(others: Sequence[float]) -> int:
+def find_holm_divisor(others: Sequence[float]) -> int:
     """Return by what Holm's correction divides the level for one more test beside these p values.
 
     The others that are rejected at their own steps no longer count: of three tests, two of which are certain, the last
@@ -70,16 +70,16 @@ def mcnemar(first: Any, second: Any) -> Discordant:
     Source: Q. McNemar, Psychometrika 12 (1947) 153-157; exact by the binomial distribution.
     """
     first, second = np.asarray(first, dtype=bool), np.asarray(second, dtype=bool)
-    return discordant(int((first & ~second).sum()), int((second & ~first).sum()))
+    return compare_discordant(int((first & ~second).sum()), int((second & ~first).sum()))
 
 
-def discordant(only_first: int, only_second: int) -> Discordant:
+def compare_discordant(only_first: int, only_second: int) -> Discordant:
     """Return the exact McNemar test from the counts of pairs that differ."""
     fewer, differing = min(only_first, only_second), only_first + only_second
-    return Discordant(only_first, only_second, min(1.0, 2 * at_most(fewer, differing, 0.5)))
+    return Discordant(only_first, only_second, min(1.0, 2 * binomial_cdf(fewer, differing, 0.5)))
 
 
-def at_most(count: int, trials: int, rate: float) -> float:
+def binomial_cdf(count: int, trials: int, rate: float) -> float:
     """Probability of so many successes or fewer in so many trials, each of which succeeds at a rate of 0 to 1.
 
     By the incomplete beta function; `scipy.stats` has it too, and takes half a second to import.

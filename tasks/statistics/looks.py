@@ -54,7 +54,7 @@ class Looks:
         """
         if self == ONE_LOOK or p in (0, 1):
             return p
-        plain = float(in_clusters(p, freedom))
+        plain = float(adjust_for_clusters(p, freedom))
         p_values, of_level = _follow_knots(self)
         return max(plain, _interpolate(plain, p_values, of_level))
 
@@ -73,7 +73,7 @@ class Looks:
         p = min(level, _interpolate(level, of_level, p_values))
         if not np.isfinite(freedom):
             return p
-        # The inverse of `in_clusters`.
+        # The inverse of `adjust_for_clusters`.
         p *= SPARED
         return p if p >= TAIL else float(ndtr(stdtrit(freedom, p) * ndtri(TAIL) / stdtrit(freedom, TAIL)))
 
@@ -94,7 +94,7 @@ class Looks:
 ONE_LOOK = Looks()
 
 
-def in_clusters(p: float | np.ndarray, freedom: float | np.ndarray) -> np.ndarray:
+def adjust_for_clusters(p: float | np.ndarray, freedom: float | np.ndarray) -> np.ndarray:
     """The p value of a look, of those of many runs, with the degrees of freedom that clusters have.
 
     What few clusters cost is counted once, by Student's quantile for the usual interval: `shares.fewer`. The far tails

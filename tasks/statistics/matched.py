@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
-from contrapose.tasks.statistics.shares import LEVEL, Interval, copies, fewer, labels_of, spread
+from contrapose.tasks.statistics.shares import LEVEL, Interval, compute_penalty, compute_spread, copies, make_labels
 
 FEWEST_CLUSTERS = 15
 """Fewer clusters than these bound no difference: a variance from so few clusters is unknown."""
@@ -42,7 +42,7 @@ class Pairs:
     """Degrees of freedom of the design effect."""
 
 
-def bounds_at(
+def bound_difference(
     first: Any, second: Any, cluster: Any, *, looks: Looks = ONE_LOOK, level: float = LEVEL
 ) -> Interval | None:
     """Return one-sided bounds of the first share minus the second at a look; None if nothing is known about them.
@@ -60,7 +60,7 @@ def bounds_at(
     known = np.isfinite(both)
     if not known.any():
         return None
-    codes = pd.factorize(labels_of(cluster)[known])[0]
+    codes = pd.factorize(make_labels(cluster)[known])[0]
     sizes = np.bincount(codes).astype(float)
     if len(sizes) == 1 < len(codes):
         return None
@@ -96,7 +96,7 @@ def effective_pairs(lost: np.ndarray, won: np.ndarray, sizes: np.ndarray) -> Pai
     least = copies(sizes)
     more, more_sizes = np.r_[won - lost, -rows / least], np.r_[sizes, rows / least]
     differing, net = (totals["lost"] + totals["won"] + more_sizes[-1]) / more_sizes.sum(), more.sum() / more_sizes.sum()
-    worth = (differing - net**2) / spread(more, more_sizes).variance * fewer(rows, least)
+    worth = (differing - net**2) / compute_spread(more, more_sizes).variance * compute_penalty(rows, least)
     pairs = int(min(rows, max(1.0, worth)))
     kept = pairs / rows
     return Pairs(lost=kept * totals["lost"], won=kept * totals["won"], pairs=pairs, copies=least, freedom=least - 1.0)

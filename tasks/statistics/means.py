@@ -13,8 +13,8 @@ from contrapose.tasks.statistics.shares import (
     Interval,
     Spread,
     clustered_share,
-    labels_of,
-    spread,
+    compute_spread,
+    make_labels,
     wilson,
 )
 
@@ -54,7 +54,7 @@ def mean(values: Any, cluster: Any, *, share: bool = False, bounds: tuple[float,
     where these are too few for it. If fewer than ten clusters differ from the usual value, a mean with bounds has the
     intervals of the rows above it and below it put together.
     """
-    values, labels = np.asarray(values, dtype=float), labels_of(cluster)
+    values, labels = np.asarray(values, dtype=float), make_labels(cluster)
     known = np.isfinite(values)
     if not share or not known.any():
         return _bootstrap(values, labels, Interval(*bounds) if bounds else None, CONFIDENCE)
@@ -71,7 +71,7 @@ def difference(
     shares, or 0 and 1 (`share`), it is that of a mean between -1 and 1.
     """
     both = np.asarray(first, dtype=float) - np.asarray(second, dtype=float)
-    return _bootstrap(both, labels_of(cluster), Interval(-1.0, 1.0) if share else None, confidence)
+    return _bootstrap(both, make_labels(cluster), Interval(-1.0, 1.0) if share else None, confidence)
 
 
 def _bootstrap(values: np.ndarray, labels: np.ndarray, bounds: Interval | None, confidence: float) -> Mean | None:
@@ -82,7 +82,7 @@ def _bootstrap(values: np.ndarray, labels: np.ndarray, bounds: Interval | None, 
     values, codes = values[known], pd.factorize(labels[known])[0]
     if not len(values):
         return None
-    if bounds is not None and hardly_differ(values, codes):
+    if bounds is not None and is_nearly_constant(values, codes):
         interval: Interval | None = _recover_interval(values, codes, bounds, confidence)
     else:
         sums, counts = np.bincount(codes, weights=values), np.bincount(codes).astype(float)
@@ -92,7 +92,7 @@ def _bootstrap(values: np.ndarray, labels: np.ndarray, bounds: Interval | None, 
     return Mean(value=float(values.mean()), interval=interval, rows=len(values), clusters=int(codes.max()) + 1)
 
 
-def hardly_differ(values: np.ndarray, codes: np.ndarray) -> bool:
+def is_nearly_constant(values: np.ndarray, codes: np.ndarray) -> bool:
     """Return whether fewer than ten clusters have any value but the usual one."""
     usual = float(np.quantile(values, 0.5, method="lower"))
     return int(np.count_nonzero(np.bincount(codes, weights=values != usual))) < FEW
@@ -131,11 +131,11 @@ def _resample_interval(sums: np.ndarray, counts: np.ndarray, confidence: float) 
     """
     if np.ptp(sums / counts) == 0:
         return None
-    tail = tail_of(confidence, sums, counts)
+    tail = widen_tail(confidence, sums, counts)
     if tail < float(len(sums)) ** -len(sums):
         return _student(sums, counts, confidence)
     # Resamples as `scipy.stats.bootstrap` draws them; to import that takes half a second.
-    resamples = resamples_for(tail, len(sums))
+    resamples = count_resamples(tail, len(sums))
     rng, batch = np.random.default_rng(SEED), math.ceil(resamples / BATCHES)
     sizes = [min(batch, resamples - first) for first in range(0, resamples, batch)]
     samples = (rng.integers(0, len(sums), (size, len(sums))) for size in sizes)
@@ -144,22 +144,22 @@ def _resample_interval(sums: np.ndarray, counts: np.ndarray, confidence: float) 
     return Interval(float(low), float(high))
 
 
-def tail_of(confidence: float, sums: np.ndarray, counts: np.ndarray) -> float:
+def widen_tail(confidence: float, sums: np.ndarray, counts: np.ndarray) -> float:
     """The share beyond each end, if percentiles are to reach as far as a t interval for the mean's variance does."""
     from scipy.special import ndtr
 
     clusters = len(sums)
-    return float(ndtr(-((clusters / (clusters - 1)) ** 0.5) * _quantile(confidence, spread(sums, counts))))
+    return float(ndtr(-((clusters / (clusters - 1)) ** 0.5) * _quantile(confidence, compute_spread(sums, counts))))
 
 
-def resamples_for(tail: float, clusters: int) -> int:
+def count_resamples(tail: float, clusters: int) -> int:
     """Return the number of resamples that a tail as thin as this, 0 to 1, needs, or the most that there may be."""
     most = MOST_DRAWN // clusters
     return most if tail * most < BEYOND else max(RESAMPLES, math.ceil(BEYOND / tail))
 
 
 def _student(sums: np.ndarray, counts: np.ndarray, confidence: float) -> Interval:
-    value, estimate = float(sums.sum() / counts.sum()), spread(sums, counts)
+    value, estimate = float(sums.sum() / counts.sum()), compute_spread(sums, counts)
     half = _quantile(confidence, estimate) * estimate.variance**0.5
     return Interval(value - half, value + half)
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from contrapose.tasks.statistics.means import FEW, Mean
-from contrapose.tasks.statistics.shares import CONFIDENCE, Interval, clustered_share, labels_of, wilson
+from contrapose.tasks.statistics.shares import CONFIDENCE, Interval, clustered_share, make_labels, wilson
 
 
 class AskingPairs(NamedTuple):
@@ -64,11 +64,11 @@ def estimate_noise(pairs: AskingPairs, cluster: np.ndarray, *, confidence: float
     complete = (counts[:, ::2] > 0).all(axis=1)
     if not complete.any():
         return None
-    counts, codes = counts[complete], pd.factorize(labels_of(cluster)[complete])[0]
+    counts, codes = counts[complete], pd.factorize(make_labels(cluster)[complete])[0]
     sums = np.stack([np.bincount(codes, weights=column) for column in counts.T], axis=1)
     same, changed = counts[:, 0] + counts[:, 2], counts[:, 1] + counts[:, 3]
-    again = share_of_pairs(same, changed, cluster=codes, confidence=confidence)
-    across = share_of_pairs(counts[:, 4], counts[:, 5], cluster=codes, confidence=confidence)
+    again = compute_pair_share(same, changed, cluster=codes, confidence=confidence)
+    across = compute_pair_share(counts[:, 4], counts[:, 5], cluster=codes, confidence=confidence)
     if again is None or across is None:
         return None
     net = float(_net_change(sums.sum(axis=0)))
@@ -93,7 +93,7 @@ def estimate_lean(lean: np.ndarray, cluster: np.ndarray, *, confidence: float = 
     known = np.isfinite(lean)
     if not known.any():
         return None
-    values, codes = lean[known], pd.factorize(labels_of(cluster)[known])[0]
+    values, codes = lean[known], pd.factorize(make_labels(cluster)[known])[0]
     sums = np.stack([np.bincount(codes, weights=values), np.bincount(codes).astype(float)], axis=1)
     low, high = (_jackknife(np.vstack([sums, (end, 1.0)]), _mean_of_sums, confidence) for end in (-1.0, 1.0))
     interval = low and high and Interval(max(-1.0, low.low), min(1.0, high.high))
@@ -110,7 +110,7 @@ def _net_change(sums: np.ndarray) -> np.ndarray:
     return np.asarray(across - (before + after) / 2)
 
 
-def share_of_pairs(
+def compute_pair_share(
     compared: np.ndarray, changed: np.ndarray, *, cluster: np.ndarray, confidence: float = CONFIDENCE
 ) -> Mean | None:
     """Return the share of compared pairs that differ, or None if none was compared.

@@ -10,7 +10,7 @@ from statistics import NormalDist
 import numpy as np
 
 from contrapose.tasks.statistics.looks import Looks
-from contrapose.tasks.statistics.shares import LEVEL, Evidence, Share, evidence, fewer, independent
+from contrapose.tasks.statistics.shares import LEVEL, Evidence, Share, compute_penalty, evidence, make_independent
 
 IN_SAMPLE, IN_CLUSTER = 0.5, 0.1
 """Correlations assumed before anything is known: of the cases of one sample, and of the samples of one cluster."""
@@ -39,7 +39,7 @@ class Reach:
         return (1.0 if self.passes_from is None else self.passes_from) - (self.fails_up_to or 0.0)
 
 
-def further_rows_needed(share: Share, gate: float, *, level: float = LEVEL, looks: Looks | None = None) -> int | None:
+def count_further_rows(share: Share, gate: float, *, level: float = LEVEL, looks: Looks | None = None) -> int | None:
     """Return about how many further rows decide a share against a gate with 80 % power; None if none are enough.
 
     Further rows are true as often, and as dependent. `level` is the p value that a verdict needs; `looks` are those
@@ -73,10 +73,10 @@ def worth(samples: Sequence[int], clusters: Sequence[int]) -> float:
         return 1.0
     same, near = (float(np.square(sizes, dtype=float).sum()) / rows for sizes in (samples, clusters))
     effect = 1 + IN_SAMPLE * (same - 1) + IN_CLUSTER * (near - same)
-    return max(1.0, rows / effect * fewer(rows, len(clusters)))
+    return max(1.0, rows / effect * compute_penalty(rows, len(clusters)))
 
 
-def reach(cases: int, gate: float, *, level: float, agreeing: float | None = None) -> Reach:
+def find_reach(cases: int, gate: float, *, level: float, agreeing: float | None = None) -> Reach:
     """Return the true pass rates that independent cases, at least one, decide with 80 % power.
 
     If all cases agree, they are worth `agreeing` ones. A count decides by the evidence that the gate itself uses.
@@ -86,12 +86,12 @@ def reach(cases: int, gate: float, *, level: float, agreeing: float | None = Non
     from scipy.special import betaincinv
 
     def evidence_of(true: int) -> Evidence:
-        share = independent(true, cases)
+        share = make_independent(true, cases)
         none, every = (replace(share, true=count, effective=agreeing or cases) for count in (0, cases))
         return evidence(replace(share, better=(every,), worse=(none,)), gate)
 
-    passing = first_that(lambda true: evidence_of(true).reached <= level, -1, cases + 1)
-    open_from = first_that(lambda true: evidence_of(true).missed > level, -1, cases + 1)
+    passing = find_first(lambda true: evidence_of(true).reached <= level, -1, cases + 1)
+    open_from = find_first(lambda true: evidence_of(true).missed > level, -1, cases + 1)
     failing = open_from - 1
     passes_from = float(betaincinv(passing, cases - passing + 1, POWER)) if passing else 0.0
     return Reach(
@@ -100,17 +100,17 @@ def reach(cases: int, gate: float, *, level: float, agreeing: float | None = Non
     )
 
 
-def cases_for(gate: float, *, level: float, undecided: float) -> int | None:
+def find_cases(gate: float, *, level: float, undecided: float) -> int | None:
     """Independent cases from which a gate can be passed and the undecided rates span less, or None if none do."""
 
     def enough(cases: int) -> bool:
-        reached = reach(cases, gate, level=level)
+        reached = find_reach(cases, gate, level=level)
         return reached.passes_from is not None and reached.undecided <= undecided
 
     return _find_enough(enough, 1)
 
 
-def least_cases(gate: float, *, level: float) -> float:
+def find_least(gate: float, *, level: float) -> float:
     """Independent cases that reach a gate under 1 if all of them pass: p is the gate to their power."""
     return log(level) / log(gate) if gate else 0.0
 
@@ -134,7 +134,7 @@ def detectable(pairs: int) -> float | None:
     return float(brentq(lambda difference: _mcnemar_power(pairs, difference) - POWER, 0, DISCORDANCE, xtol=1e-6))
 
 
-def pairs_for(difference: float) -> int | None:
+def find_pairs(difference: float) -> int | None:
     """Return about the fewest pairs on which McNemar's test finds a difference with 80 % power; None if there are none.
 
     The difference, 0 to 1, is between the shares of the two ways to differ; in all, a fifth of the pairs differ.
@@ -180,10 +180,10 @@ def _find_enough(holds: Callable[[int], bool], start: int) -> int | None:
         if high > MOST:
             return None
         low, high = high, 2 * high
-    return first_that(holds, low, high)
+    return find_first(holds, low, high)
 
 
-def first_that(holds: Callable[[int], bool], low: int, high: int) -> int:
+def find_first(holds: Callable[[int], bool], low: int, high: int) -> int:
     """Return the smallest number above `low` that holds; `high` if none below it does."""
     while high - low > 1:
         middle = (low + high) // 2

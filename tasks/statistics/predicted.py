@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from contrapose.tasks.statistics.means import Mean
-from contrapose.tasks.statistics.power import first_that
-from contrapose.tasks.statistics.shares import CONFIDENCE, Interval, copies, labels_of, wilson_ends
+from contrapose.tasks.statistics.power import find_first
+from contrapose.tasks.statistics.shares import CONFIDENCE, Interval, copies, make_labels, wilson_ends
 
 MOST_STRATA = 5
 LEAST_LABELS = 5
@@ -87,7 +87,7 @@ def predict_mean(label: Any, verdict: Any, cluster: Any) -> Predicted | None:
     import pandas as pd
 
     label, verdict = np.asarray(label, dtype=float), np.asarray(verdict, dtype=float)
-    known, codes = np.isfinite(label), pd.factorize(labels_of(cluster))[0]
+    known, codes = np.isfinite(label), pd.factorize(make_labels(cluster))[0]
     if not known.any():
         return None
     stratum, alone = _stratify(verdict, known), np.zeros(int(known.sum()), dtype=int)
@@ -100,7 +100,7 @@ def predict_mean(label: Any, verdict: Any, cluster: Any) -> Predicted | None:
     return Predicted(mean=by_both, alone=by_label, strata=strata if varies else None, worth=worth)
 
 
-def labels_to_decide(predicted: Predicted, gate: float) -> int | None:
+def count_deciding_labels(predicted: Predicted, gate: float) -> int | None:
     """Return how many more labels put the interval on one side of a gate, 0 to 1, if all rates stay as they are.
 
     0 where it is decided, or None if labels of all rows would not decide.
@@ -118,7 +118,7 @@ def labels_to_decide(predicted: Predicted, gate: float) -> int | None:
         return 0
     if not decides(many):
         return None
-    return first_that(decides, few, many) - predicted.labels
+    return find_first(decides, few, many) - predicted.labels
 
 
 def _stratify(verdict: np.ndarray, known: np.ndarray) -> np.ndarray:

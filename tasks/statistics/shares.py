@@ -51,7 +51,7 @@ class Share:
         return self.rows / self.effective
 
 
-def independent(true: int, rows: int) -> Share:
+def make_independent(true: int, rows: int) -> Share:
     """A share of rows that are independent of each other."""
     return Share(true=true, rows=rows, clusters=rows, effective=float(rows))
 
@@ -65,16 +65,16 @@ def clustered_share(true: Any, cluster: Any) -> Share:
     """
     import pandas as pd
 
-    codes, labels = pd.factorize(labels_of(cluster))
+    codes, labels = pd.factorize(make_labels(cluster))
     sums, sizes = np.bincount(codes, weights=np.asarray(true, dtype=float)), np.bincount(codes)
     whole = _share(sums, sizes)
     if len(labels) == len(codes):
         return whole
-    worse = [replace(part, true=part.rows - part.true) for part in _better(sizes - sums, sizes)]
-    return replace(whole, better=_better(sums, sizes), worse=tuple(worse))
+    worse = [replace(part, true=part.rows - part.true) for part in _improve(sizes - sums, sizes)]
+    return replace(whole, better=_improve(sums, sizes), worse=tuple(worse))
 
 
-def labels_of(cluster: Any) -> np.ndarray:
+def make_labels(cluster: Any) -> np.ndarray:
     """Labels as an array: numbers stay numbers, which are told apart several times faster than objects."""
     import pandas as pd
 
@@ -90,15 +90,15 @@ def _share(sums: np.ndarray, sizes: np.ndarray) -> Share:
     elif clusters == 1 or rate in (0, 1):
         effective = copies(sizes)
     else:
-        variance, freedom = spread(sums, sizes)
+        variance, freedom = compute_spread(sums, sizes)
         effective = rows
         if variance:
-            effective = min(rows, max(copies(sizes), rate * (1 - rate) / variance * fewer(rows, freedom + 1)))
+            effective = min(rows, max(copies(sizes), rate * (1 - rate) / variance * compute_penalty(rows, freedom + 1)))
     true = round(float(sums.sum()))
     return Share(true=true, rows=int(rows), clusters=clusters, effective=effective, freedom=freedom)
 
 
-def _better(sums: np.ndarray, sizes: np.ndarray) -> tuple[Share, Share]:
+def _improve(sums: np.ndarray, sizes: np.ndarray) -> tuple[Share, Share]:
     """Return the share if only the cluster with the most false rows had any, the largest of several, and if none had.
 
     If hardly a row is false, the variance may grow when one more row becomes true: evidence must not shrink.
@@ -111,7 +111,7 @@ def _better(sums: np.ndarray, sizes: np.ndarray) -> tuple[Share, Share]:
     return _share(one, sizes), _share(sizes.astype(float), sizes)
 
 
-def fewer(rows: float, clusters: float) -> float:
+def compute_penalty(rows: float, clusters: float) -> float:
     """Return the cost of few clusters: the squared ratio of the t quantiles for rows and for clusters, at most 1."""
     from scipy.special import stdtrit
 
@@ -199,7 +199,7 @@ def evidence(share: Share, gate: float, *, level: float = LEVEL) -> Evidence:
     )
 
 
-def unequal(first: Share, second: Share) -> float:
+def fisher(first: Share, second: Share) -> float:
     """Return the two-sided p value of the difference of two shares, by Fisher's exact test on effective rows."""
     from scipy.stats import fisher_exact
 
@@ -221,7 +221,7 @@ def copies(sizes: np.ndarray) -> float:
     return float(sizes.sum()) ** 2 / float((sizes.astype(float) ** 2).sum())
 
 
-def spread(sums: np.ndarray, sizes: np.ndarray) -> Spread:
+def compute_spread(sums: np.ndarray, sizes: np.ndarray) -> Spread:
     """Return the spread of the mean sum(sums)/sum(sizes), one pair for each of at least two clusters.
 
     The variance is the jackknife's, one cluster left out at a time: B. Efron, R. Tibshirani, An Introduction to the

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from contrapose.tasks.statistics.looks import in_clusters
+from contrapose.tasks.statistics.looks import adjust_for_clusters
 from contrapose.tasks.statistics.shares import CONFIDENCE
 
 POWERS = np.arange(1, 5)
@@ -99,11 +99,11 @@ class Evidences(NamedTuple):
 
     def at_looks(self) -> Evidences:
         """Count p values as `Looks` does, for the level of a look among several that supposes no clusters."""
-        reached, missed = (in_clusters(p, self.freedom) for p in (self.reached, self.missed))
+        reached, missed = (adjust_for_clusters(p, self.freedom) for p in (self.reached, self.missed))
         return Evidences(reached, missed, self.freedom)
 
 
-def evidences(tally: Tally, gate: float) -> Evidences:
+def compute_evidences(tally: Tally, gate: float) -> Evidences:
     """The evidence for and against a gate in each run."""
     worth, freedom = _effective_rows(tally)
     up = _p_values(tally, tally.true, worth, tally.most_false, gate) if gate else np.zeros(len(worth))

@@ -45,7 +45,7 @@ class DatabaseAwayError(ContraposeError):
 def retry_transaction(method: Method) -> Method:
     """Decorate a `StorePart` method: retry its transaction after lost connections, damage or a deadlock.
 
-    Raises AwayError if it did not answer for long, CutShortError at once where it has no room, or ContraposeError.
+    Raises DatabaseAwayError if it stays down, CutShortError at once if it has no room, or ContraposeError.
     """
 
     @wraps(method)

@@ -103,7 +103,7 @@ class Checks(StorePart):
         return CheckRow(**rows[0]._mapping) if rows else None
 
     def decide(self, key: str, *, verdict: str, decision: str) -> None:
-        """Keep a decision; raise OvertakenError if the check is another owner's now, as `close` and `confirm` do."""
+        """Store a decision; like `close` and `confirm`, raise CheckTakenOverError if another owner has the check."""
         self._set(key, state="decided", verdict=verdict, decision=decision)
 
     def confirm(self, key: str) -> None:

@@ -105,7 +105,7 @@ class Runs(StorePart):
     def resume(self, run: str, *, retried: bool = False) -> None:
         """Store that this process resumes a run; `retried`: its owner here is an earlier attempt that has ended.
 
-        Raises GoingOnError if another process is working on it, or ConfigError where no such run is unfinished.
+        Raises RunInProgressError if another process is working on it, or ConfigError where no such run is unfinished.
         """
         with self.engine.begin() as connection:
             row = connection.execute(select(RUNS).where(RUNS.c.id == run).with_for_update()).one_or_none()
@@ -154,7 +154,7 @@ class Runs(StorePart):
             yield
 
     def confirm(self, run: str) -> None:
-        """Raise GoingOnError if another process has taken a run over, before what this one found is published."""
+        """Raise RunInProgressError if another process has taken a run over, before what this one found is published."""
         owner = self._owner(run)
         if owner and not is_of_this_process(owner):
             raise RunInProgressError(

@@ -50,12 +50,12 @@ class SeenRows:
 
 def import_library() -> None:
     """Import Great Expectations, which takes seconds, at a moment when there is time for it."""
-    with _one_at_a_time():
+    with _lock_library():
         import great_expectations.data_context.types.base
         import great_expectations.expectations.core  # noqa: F401
 
 
-def prepare_to_look() -> None:
+def import_in_background() -> None:
     """Import it in a thread, while a model still answers; an error is shown where the library is needed."""
 
     def import_quietly() -> None:
@@ -65,10 +65,10 @@ def prepare_to_look() -> None:
     Thread(target=import_quietly, daemon=True).start()
 
 
-def suite_of(expectations: Sequence[Mapping[str, Any]]) -> ExpectationSuite:
+def make_suite(expectations: Sequence[Mapping[str, Any]]) -> ExpectationSuite:
     """Return expectations in Great Expectations' own format, or raise ValueError for a wrong type or arguments."""
     import_library()
-    with _one_at_a_time():
+    with _lock_library():
         import great_expectations as gx
 
         # Results are found by these ids: the library reports a column's expectations together.
@@ -77,12 +77,12 @@ def suite_of(expectations: Sequence[Mapping[str, Any]]) -> ExpectationSuite:
 
 
 @lru_cache(maxsize=64)
-def suite_made_once(expectations: str) -> ExpectationSuite:
+def get_suite_once(expectations: str) -> ExpectationSuite:
     """Return the suite of expectations as JSON, made once a process: many small tables are checked against it."""
-    return suite_of(json.loads(expectations))
+    return make_suite(json.loads(expectations))
 
 
-def new_frames() -> BatchDefinition[Any]:
+def make_frames() -> BatchDefinition[Any]:
     """Return where the library takes frames from; it keeps the last frame."""
     import great_expectations as gx
     from great_expectations.data_context.types.base import ProgressBarsConfig
@@ -95,10 +95,10 @@ def new_frames() -> BatchDefinition[Any]:
     return rows.add_batch_definition_whole_dataframe("all")
 
 
-_frames_of_process = lru_cache(maxsize=1)(new_frames)
+_frames_of_process = lru_cache(maxsize=1)(make_frames)
 
 
-def known_types() -> list[str]:
+def list_known_types() -> list[str]:
     """Types of expectations that Great Expectations has."""
     import_library()
     from great_expectations.expectations.registry import list_registered_expectation_implementations
@@ -106,17 +106,17 @@ def known_types() -> list[str]:
     return sorted(list_registered_expectation_implementations())
 
 
-def problem(expectation: Mapping[str, Any]) -> str | None:
+def find_problem(expectation: Mapping[str, Any]) -> str | None:
     """Return what Great Expectations says against one expectation, or None if it takes it."""
     try:
-        suite_of([expectation])
+        make_suite([expectation])
     except Exception as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         return "; ".join(lines[1:3] if len(lines) > 1 else lines) or type(error).__name__
     return None
 
 
-def run(suite: ExpectationSuite, frame: pd.DataFrame, *, parameters: Mapping[str, object]) -> list[SeenRows]:
+def run_checks(suite: ExpectationSuite, frame: pd.DataFrame, *, parameters: Mapping[str, object]) -> list[SeenRows]:
     """Check a frame with the columns of the suite and `row`; the results are in the order of the expectations.
 
     Collecting the rows that break one takes most of the time; it is done where there are any. Expectations that look
@@ -127,9 +127,9 @@ def run(suite: ExpectationSuite, frame: pd.DataFrame, *, parameters: Mapping[str
         return list(batch.validate(suite, result_format=result_format, expectation_parameters=dict(parameters)).results)
 
     small = len(frame) <= SMALL
-    with _one_at_a_time(), garbage_collection_paused() if small else nullcontext():
-        batch = (_frames_of_process() if small else new_frames()).get_batch(batch_parameters={"dataframe": frame})
-        every = all(every_row({"type": one.type, "kwargs": one.kwargs}) for one in suite.expectation_configurations)
+    with _lock_library(), garbage_collection_paused() if small else nullcontext():
+        batch = (_frames_of_process() if small else make_frames()).get_batch(batch_parameters={"dataframe": frame})
+        every = all(is_every_row({"type": one.type, "kwargs": one.kwargs}) for one in suite.expectation_configurations)
         results = validate("BOOLEAN_ONLY" if every else "BASIC")
         if not all(result.success and not (result.result or {}).get("unexpected_count") for result in results):
             results = validate({"result_format": "COMPLETE", "unexpected_index_column_names": [ROW]})
@@ -152,7 +152,7 @@ def _seen_rows(result: Any, *, rows: int) -> SeenRows:
     )
 
 
-def look_at(
+def check_rows(
     expectations: Sequence[Mapping[str, Any]],
     table: pa.Table,
     *,
@@ -166,10 +166,10 @@ def look_at(
     columns = {name: table[name].to_pandas() for name in table.column_names}
     columns[ROW] = pd.Series(range(*numbers))
     frame = pd.DataFrame(columns, copy=False)
-    return run(suite_made_once(json.dumps(expectations)), frame, parameters=parameters)
+    return run_checks(get_suite_once(json.dumps(expectations)), frame, parameters=parameters)
 
 
-def sound_before(table: pa.Table, terms: Any, look: Callable[[], list[SeenRows]]) -> list[SeenRows]:
+def reuse_result(table: pa.Table, terms: Any, look: Callable[[], list[SeenRows]]) -> list[SeenRows]:
     """Return the result of `look`, which imports the library, or the remembered one of a table that was sound before.
 
     The terms are all else that the outcome depends on, in plain values.
@@ -202,14 +202,14 @@ def is_all_sound(value: object) -> bool:
     )
 
 
-def row_by_row(expectation: Mapping[str, Any]) -> bool:
+def is_rowwise(expectation: Mapping[str, Any]) -> bool:
     """Return true if a part of a table can be checked without the rest."""
     return expectation["type"] in ROW_BY_ROW and expectation["kwargs"].get("mostly", 1) == 1
 
 
-def every_row(expectation: Mapping[str, Any]) -> bool:
+def is_every_row(expectation: Mapping[str, Any]) -> bool:
     """Return true if it looks at each row by itself, and at every one."""
-    return row_by_row(expectation) and "row_condition" not in expectation["kwargs"]
+    return is_rowwise(expectation) and "row_condition" not in expectation["kwargs"]
 
 
 ROW_BY_ROW = frozenset(
@@ -233,7 +233,7 @@ _LOCK = RLock()
 
 
 @contextmanager
-def _one_at_a_time() -> Iterator[None]:
+def _lock_library() -> Iterator[None]:
     """Let one thread use the library, without its warnings, which are about its own future.
 
     A validation keeps the frame that it got last, and the library the context made last: runs in threads of a process

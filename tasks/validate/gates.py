@@ -18,7 +18,7 @@ from contrapose.tasks.core.validation import SHOWN_ROWS, BrokenRow, Finding, Kin
 from contrapose.tasks.tables.passages import PASSAGES
 from contrapose.tasks.tables.results import TYPES
 from contrapose.tasks.tables.table import Table, write_arrow
-from contrapose.tasks.validate.expectations import SMALL, SeenRows, every_row, look_at, row_by_row, sound_before
+from contrapose.tasks.validate.expectations import SMALL, SeenRows, check_rows, is_every_row, is_rowwise, reuse_result
 from contrapose.tasks.validate.kinds import (
     DERIVED,
     KEYS,
@@ -27,10 +27,10 @@ from contrapose.tasks.validate.kinds import (
     UNKNOWN,
     Handed,
     derive,
-    rows_of,
-    stored_schema,
+    expand_rows,
+    get_stored_schema,
 )
-from contrapose.tasks.validate.suites import bundled_suite, named_columns, named_parameters, of_table
+from contrapose.tasks.validate.suites import list_named_columns, list_parameters, load_bundled_suite, select_suites
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,16 +51,16 @@ def sift(kind: Kind, parts: Iterable[pa.Table], plan: Plan, *, handed: Handed, o
 
     Its parts, as they are stored, are of any size; there is at least one. It must account for what was handed over.
     """
-    suites, expected = of_table(own, kind, plan.test), stored_schema(kind, plan.test)
+    suites, expected = select_suites(own, kind, plan.test), get_stored_schema(kind, plan.test)
     groups = [group for suite in suites for group in group_expectations(suite, kind, handed)]
-    nothing = add_derived(kind, rows_of(kind, expected.empty_table()), plan, groups)
+    nothing = add_derived(kind, expand_rows(kind, expected.empty_table()), plan, groups)
     kept, count = [keep_columns(kind, nothing, groups)], 0
     for part in parts:
-        if wrong := type_violations(part.schema, expected):
+        if wrong := find_type_violations(part.schema, expected):
             # Expectations about values would fail for reasons that are none.
-            finding = type_finding(bundled_suite(kind), rows=part.num_rows, wrong=wrong)
+            finding = make_type_finding(load_bundled_suite(kind), rows=part.num_rows, wrong=wrong)
             return Sifted(rows=count + part.num_rows, findings=[finding], broken={}, lost=[])
-        rows = add_derived(kind, rows_of(kind, part), plan, groups)
+        rows = add_derived(kind, expand_rows(kind, part), plan, groups)
         check_groups(groups, "part", rows, first=count + 1, handed=handed)
         kept.append(keep_columns(kind, rows, groups))
         count += rows.num_rows
@@ -74,16 +74,16 @@ def sift(kind: Kind, parts: Iterable[pa.Table], plan: Plan, *, handed: Handed, o
         check_groups(groups, "handed", accounted, first=1, handed=handed)
     check_groups(groups, "whole", whole, first=1, handed=handed)
     tallies = [(group, tally) for group in groups for tally in group.tallies]
-    lost = [number - 1 for number in broken_numbers([tally for group, tally in tallies if group.scope == "handed"])]
+    lost = [number - 1 for number in list_broken_rows([tally for group, tally in tallies if group.scope == "handed"])]
     order = {id(suite): number for number, suite in enumerate(suites)}
     in_order = sorted(tallies, key=lambda one: (order[id(one[0].suite)], one[1].place))
     return Sifted(
         rows=count,
         findings=[
-            type_finding(bundled_suite(kind), rows=count, wrong=[]),
+            make_type_finding(load_bundled_suite(kind), rows=count, wrong=[]),
             *(tally.finding(group.suite) for group, tally in in_order),
         ],
-        broken=broken_numbers([tally for group, tally in tallies if group.scope != "handed"]),
+        broken=list_broken_rows([tally for group, tally in tallies if group.scope != "handed"]),
         lost=[] if handed.ids is None else handed.ids.take(pa.array(lost, pa.int64())).to_pylist(),
     )
 
@@ -103,16 +103,16 @@ class ExpectationGroup:
     @cached_property
     def columns(self) -> list[str]:
         """Columns that they look at."""
-        return list(dict.fromkeys(name for tally in self.tallies for name in named_columns(tally.expectation)))
+        return list(dict.fromkeys(name for tally in self.tallies for name in list_named_columns(tally.expectation)))
 
     def check(self, rows: pa.Table, *, first: int, parameters: Mapping[str, object]) -> None:
         """Add the findings on rows, of which the first has the number `first`, to the tallies."""
         expectations = [tally.expectation for tally in self.tallies]
         numbers = (first, first + rows.num_rows)
         table = rows.select(self.columns)
-        look = partial(look_at, expectations, table, numbers=numbers, parameters=parameters)
+        look = partial(check_rows, expectations, table, numbers=numbers, parameters=parameters)
         terms = [expectations, dict(parameters), first, rows.num_rows]
-        seen = sound_before(table, terms, look) if rows.num_rows <= SMALL else look()
+        seen = reuse_result(table, terms, look) if rows.num_rows <= SMALL else look()
         for tally, of_one in zip(self.tallies, seen, strict=True):
             tally.add(of_one, rows, first=first)
 
@@ -125,14 +125,14 @@ def group_expectations(suite: Suite, kind: Kind, handed: Handed) -> list[Expecta
     flags = frozenset((*DERIVED[kind], UNKNOWN, LEFT_OUT))
     grouped: dict[tuple[Scope, bool], list[ExpectationTally]] = {}
     for place, expectation in enumerate(suite["expectations"], 1):
-        columns = set(named_columns(expectation))
-        known = set(named_parameters(expectation["kwargs"])) <= set(handed.parameters)
+        columns = set(list_named_columns(expectation))
+        known = set(list_parameters(expectation["kwargs"])) <= set(handed.parameters)
         if not known or (handed.ids is None and columns & {UNKNOWN, LEFT_OUT}):
             continue
-        by_part = row_by_row(expectation) and UNKNOWN not in columns
+        by_part = is_rowwise(expectation) and UNKNOWN not in columns
         scope: Scope = "handed" if LEFT_OUT in columns else "part" if by_part else "whole"
         tally = ExpectationTally(expectation=expectation, place=place, key=KEYS[kind], flags=flags)
-        grouped.setdefault((scope, scope == "part" and every_row(expectation)), []).append(tally)
+        grouped.setdefault((scope, scope == "part" and is_every_row(expectation)), []).append(tally)
     return [ExpectationGroup(suite=suite, scope=scope, tallies=tallies) for (scope, _), tallies in grouped.items()]
 
 
@@ -169,7 +169,7 @@ def keep_columns(kind: Kind, rows: pa.Table, groups: Sequence[ExpectationGroup])
     return rows.select([name for name in kept if name != UNKNOWN])
 
 
-def keep(kind: Kind, parts: Iterable[pa.Table], sifted: Sifted) -> Table | None:
+def store_broken_rows(kind: Kind, parts: Iterable[pa.Table], sifted: Sifted) -> Table | None:
     """Store the rows of a table that break an expectation; lost ones follow, by their id alone.
 
     The rows have the columns `row` (number) and `broken` (names of wrong columns) before their own; None: no such row.
@@ -184,7 +184,7 @@ def keep(kind: Kind, parts: Iterable[pa.Table], sifted: Sifted) -> Table | None:
         kept.append(pa.Table.from_arrays([*about.columns, *rows.columns], schema=schema))
 
     for part in parts:
-        rows = rows_of(kind, part)
+        rows = expand_rows(kind, part)
         numbers = [number for number in sifted.broken if first <= number < first + rows.num_rows]
         reasons = [", ".join(dict.fromkeys(sifted.broken[number])) for number in numbers]
         add_reasons(numbers, reasons, rows.take(pa.array([number - first for number in numbers], pa.int64())))
@@ -225,9 +225,9 @@ class ExpectationTally:
         """Add the findings of a part, whose first row has the number `first`."""
         self.holds &= seen.holds
         self.looked_at += seen.looked_at
-        self.observed = seen.error or value_text(seen.observed) or self.observed
+        self.observed = seen.error or format_value(seen.observed) or self.observed
         self.count += seen.count
-        names = [name for name in named_columns(self.expectation) if name not in self.flags]
+        names = [name for name in list_named_columns(self.expectation) if name not in self.flags]
         for number in seen.broken[: SHOWN_ROWS - len(self.rows)]:
             row = {name: to_plain(rows[name][number - first].as_py()) for name in (self.key, *names)}
             key = None if row[self.key] is None else str(row[self.key])
@@ -237,7 +237,7 @@ class ExpectationTally:
     def finding(self, suite: Suite) -> Finding:
         """Return the findings as plain data; an expectation without words is told by its type and arguments."""
         kind, kwargs, meta = self.expectation["type"], self.expectation["kwargs"], self.expectation["meta"]
-        about = ", ".join(f"{name}: {value_text(value)}" for name, value in kwargs.items())
+        about = ", ".join(f"{name}: {format_value(value)}" for name, value in kwargs.items())
         words = kind.removeprefix("expect_").replace("_", " ") + (f" ({about})" if about else "")
         return Finding(
             suite=suite["source"],
@@ -255,7 +255,7 @@ class ExpectationTally:
         )
 
 
-def type_finding(suite: Suite, *, rows: int, wrong: Sequence[str]) -> Finding:
+def make_type_finding(suite: Suite, *, rows: int, wrong: Sequence[str]) -> Finding:
     """Return the finding about columns and types, which Arrow checks: Great Expectations sees types less reliably."""
     return Finding(
         suite=suite["source"],
@@ -273,17 +273,17 @@ def type_finding(suite: Suite, *, rows: int, wrong: Sequence[str]) -> Finding:
     )
 
 
-def broken_numbers(tallies: Sequence[ExpectationTally]) -> dict[int, list[str]]:
+def list_broken_rows(tallies: Sequence[ExpectationTally]) -> dict[int, list[str]]:
     """Numbers of broken rows, with the columns (or types) of the expectations that each breaks."""
     reasons: dict[int, list[str]] = {}
     for tally in tallies:
-        about = ", ".join(named_columns(tally.expectation)) or str(tally.expectation["type"])
+        about = ", ".join(list_named_columns(tally.expectation)) or str(tally.expectation["type"])
         for number in tally.numbers:
             reasons.setdefault(number, []).append(about)
     return dict(sorted(reasons.items())[:KEPT_ROWS])
 
 
-def value_text(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Return a value in few characters; empty for None."""
     if value is None:
         return ""
@@ -304,7 +304,7 @@ def to_plain(value: Any) -> Any:
     return item if item is None or isinstance(item, bool | int | float) else str(item)[:LONGEST]
 
 
-def type_violations(observed: pa.Schema, expected: pa.Schema) -> list[str]:
+def find_type_violations(observed: pa.Schema, expected: pa.Schema) -> list[str]:
     """Columns that are missing or of another type than expected, in words. Extra columns are allowed."""
     wrong = []
     for column in expected:

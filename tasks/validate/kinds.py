@@ -50,7 +50,7 @@ class Handed:
     """Values that a suite may refer to."""
 
 
-def handed(plan: Plan, ids: Iterable[pa.ChunkedArray]) -> Handed:
+def collect_handed(plan: Plan, ids: Iterable[pa.ChunkedArray]) -> Handed:
     """Return the rows handed over for a test, by their ids."""
     kept = [chunk for column in ids for chunk in column.chunks]
     every = pa.concat_arrays(kept) if kept else pa.array([], pa.string())
@@ -58,27 +58,27 @@ def handed(plan: Plan, ids: Iterable[pa.ChunkedArray]) -> Handed:
     return Handed(ids=every, parameters={"test": [plan.test], **counts})
 
 
-def drawn_rows(plan: Plan, rows: int) -> Handed:
+def expect_rows(plan: Plan, rows: int) -> Handed:
     """Return what a source of so many rows hands over: their number is known, their ids are not."""
     return Handed(parameters={"test": [plan.test], "drawn": min(rows, plan.limit or rows)})
 
 
-def stored_schema(kind: Kind, test: str) -> pa.Schema:
+def get_stored_schema(kind: Kind, test: str) -> pa.Schema:
     """Columns of a table as it is stored; their types must be right before their values can be."""
     chosen = probe(test)
     schemas = {"samples": chosen.sample_type, "cases": Case, "completions": Trial}
     return make_result_schema(chosen) if kind == "results" else schema_of(schemas[kind])
 
 
-def columns(kind: Kind, test: str) -> pa.Schema:
+def list_suite_columns(kind: Kind, test: str) -> pa.Schema:
     """Columns that a suite may name: those of the rows, and the derived ones."""
     flags = [*DERIVED[kind], *((UNKNOWN, LEFT_OUT) if kind in LINKS else ())]
-    rows = rows_of(kind, stored_schema(kind, test).empty_table()).schema
+    rows = expand_rows(kind, get_stored_schema(kind, test).empty_table()).schema
     optional = make_schema(PASSAGES) if kind == "results" else ()
     return pa.schema([*rows, *optional, *(pa.field(name, pa.bool_()) for name in flags)])
 
 
-def rows_of(kind: Kind, part: pa.Table) -> pa.Table:
+def expand_rows(kind: Kind, part: pa.Table) -> pa.Table:
     """Rows of a stored part; a trial becomes two completions, the one to the original prompt first."""
     if kind != "completions":
         return part

@@ -26,7 +26,7 @@ COLUMN_KEYS = ("column", "column_A", "column_B")
 
 
 @cache
-def bundled_suite(table: Kind) -> Suite:
+def load_bundled_suite(table: Kind) -> Suite:
     """Return the project's own suite for a table."""
     content = files("contrapose.data").joinpath("expectations", f"{table}.yaml").read_bytes()
     return parse_suite(f"{table}.yaml", content, own=False)
@@ -51,35 +51,35 @@ def read_suites(paths: Iterable[str]) -> list[Suite]:
     return suites
 
 
-def of_table(suites: Sequence[Suite], table: Kind, test: str) -> list[Suite]:
+def select_suites(suites: Sequence[Suite], table: Kind, test: str) -> list[Suite]:
     """Return the project's suite for a table, then those of the user that are about it."""
     chosen = [suite for suite in suites if suite["table"] == table and (not suite["tests"] or test in suite["tests"])]
-    return [bundled_suite(table), *chosen]
+    return [load_bundled_suite(table), *chosen]
 
 
-def named_columns(expectation: Mapping[str, Any]) -> list[str]:
+def list_named_columns(expectation: Mapping[str, Any]) -> list[str]:
     """Columns that an expectation looks at, those of its condition too."""
     kwargs = expectation["kwargs"]
     named = [kwargs[key] for key in COLUMN_KEYS if key in kwargs]
-    return list(dict.fromkeys([*named, *(kwargs.get("column_list") or []), *_conditions(kwargs.get("row_condition"))]))
+    return list(dict.fromkeys([*named, *(kwargs.get("column_list") or []), *_walk(kwargs.get("row_condition"))]))
 
 
-def _conditions(condition: Any) -> Iterator[str]:
+def _walk(condition: Any) -> Iterator[str]:
     """Columns of a condition in Great Expectations' structured form."""
     if isinstance(condition, Mapping):
         if isinstance(column := condition.get("column"), Mapping):
             yield str(column.get("name"))
         for inner in condition.get("conditions") or []:
-            yield from _conditions(inner)
+            yield from _walk(inner)
 
 
-def named_parameters(value: Any) -> Iterator[str]:
+def list_parameters(value: Any) -> Iterator[str]:
     """Parameters that arguments refer to."""
     if isinstance(value, Mapping):
         if "$PARAMETER" in value:
             yield str(value["$PARAMETER"])
         for inner in value.values():
-            yield from named_parameters(inner)
+            yield from list_parameters(inner)
 
 
 def parse_suite(path: str, content: bytes, *, own: bool) -> Suite:
@@ -108,13 +108,13 @@ def parse_suite(path: str, content: bytes, *, own: bool) -> Suite:
         table=kinds[0],
         tests=tests,
         expectations=[
-            _expectation(f"{path}, expectation {place}", expectation)
+            _parse_expectation(f"{path}, expectation {place}", expectation)
             for place, expectation in enumerate(expectations, 1)
         ],
     )
 
 
-def _expectation(where: str, values: Any) -> dict[str, Any]:
+def _parse_expectation(where: str, values: Any) -> dict[str, Any]:
     """Return an expectation of the right shape, without what Great Expectations writes for itself."""
     if not isinstance(values, dict):
         refuse(where, f"a {type(values).__name__}", "a mapping with the keys type and kwargs")

@@ -12,8 +12,8 @@ from contrapose.tasks.core.policy import room_task
 from contrapose.tasks.core.validation import Checked, Kind, Suite
 from contrapose.tasks.tables.table import Table, batches
 from contrapose.tasks.validate.expectations import SMALL
-from contrapose.tasks.validate.gates import keep, sift
-from contrapose.tasks.validate.kinds import Handed, drawn_rows, handed, is_asked
+from contrapose.tasks.validate.gates import sift, store_broken_rows
+from contrapose.tasks.validate.kinds import Handed, collect_handed, expect_rows, is_asked
 
 PROBE = {"probes": "{plan.test}"}
 """The code of the test's probe is found by its name."""
@@ -26,26 +26,26 @@ PART = 20_000
 @room_task("validate samples", by_name=PROBE, rests_on=CHECKED_BY, run_name="validate {plan.test} samples")
 def validate_samples(plan: Plan, samples: Table, rows: int, own: list[Suite]) -> Checked:
     """Check the samples of a test, drawn from so many rows of their source, against their suites."""
-    return _check("samples", [samples], plan, handed=drawn_rows(plan, rows), own=own)
+    return _check("samples", [samples], plan, handed=expect_rows(plan, rows), own=own)
 
 
 @room_task("validate cases", by_name=PROBE, rests_on=CHECKED_BY, run_name="validate {plan.test} cases")
 def validate_cases(plan: Plan, cases: Table, samples: Table, own: list[Suite]) -> Checked:
     """Check the cases of a test against their suites, and against the samples that they were made from."""
-    ids = handed(plan, (part["id"] for part in batches(samples, columns=["id"])))
+    ids = collect_handed(plan, (part["id"] for part in batches(samples, columns=["id"])))
     return _check("cases", [cases], plan, handed=ids, own=own)
 
 
 @room_task("validate completions", by_name=PROBE, rests_on=CHECKED_BY, run_name="validate {plan.test} completions")
 def validate_completions(plan: Plan, trials: list[Table], cases: Table, own: list[Suite]) -> Checked:
     """Check the completions of a test, two for each trial, against their suites and the cases that were asked."""
-    return _check("completions", trials, plan, handed=handed(plan, _asked_ids(cases)), own=own)
+    return _check("completions", trials, plan, handed=collect_handed(plan, _asked_ids(cases)), own=own)
 
 
 @room_task("validate results", by_name=PROBE, rests_on=CHECKED_BY, run_name="validate {plan.test} results")
 def validate_results(plan: Plan, results: Table, cases: Table, own: list[Suite]) -> Checked:
     """Check the results of a test against their suites, and against the cases that were asked."""
-    return _check("results", [results], plan, handed=handed(plan, _asked_ids(cases)), own=own)
+    return _check("results", [results], plan, handed=collect_handed(plan, _asked_ids(cases)), own=own)
 
 
 def _asked_ids(cases: Table) -> Iterator[pa.ChunkedArray]:
@@ -62,5 +62,5 @@ def _check(kind: Kind, tables: Sequence[Table], plan: Plan, *, handed: Handed, o
     if sifted.rows > SMALL:
         # What the library leaves in cycles holds all that was at hand, and is no longer young.
         gc.collect()
-    broken = keep(kind, parts(), sifted)
+    broken = store_broken_rows(kind, parts(), sifted)
     return Checked(test=plan.test, table=kind, rows=sifted.rows, findings=sifted.findings, broken=broken)

@@ -13,9 +13,9 @@ import pyarrow as pa
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.registry import is_probe, names
 from contrapose.tasks.core.validation import Suite
-from contrapose.tasks.validate.expectations import ROW, known_types, problem, run, suite_of
-from contrapose.tasks.validate.kinds import PARAMETERS, columns
-from contrapose.tasks.validate.suites import named_columns, named_parameters, read_suites, refuse
+from contrapose.tasks.validate.expectations import ROW, find_problem, list_known_types, make_suite, run_checks
+from contrapose.tasks.validate.kinds import PARAMETERS, list_suite_columns
+from contrapose.tasks.validate.suites import list_named_columns, list_parameters, read_suites, refuse
 
 ELSEWHERE = {
     **dict.fromkeys(
@@ -49,7 +49,7 @@ EXAMPLES: Mapping[pa.DataType, list[Any]] = {
 """Two values of each type; those of lists are lists of them."""
 
 
-def own_suites(paths: Sequence[str], plans: Sequence[Plan]) -> list[Suite]:
+def read_own_suites(paths: Sequence[str], plans: Sequence[Plan]) -> list[Suite]:
     """Return the suites of a user's files, or raise ConfigError if one cannot be checked for its tests."""
     suites = read_suites(paths)
     for path, suite in zip(paths, suites, strict=True):
@@ -68,7 +68,7 @@ def own_suites(paths: Sequence[str], plans: Sequence[Plan]) -> list[Suite]:
 
 def _refuse_unfit(where: str, expectation: Mapping[str, Any], suite: Suite, test: str) -> None:
     """Refuse an expectation that cannot be checked for a test."""
-    kind, kwargs, table, types = expectation["type"], expectation["kwargs"], suite["table"], known_types()
+    kind, kwargs, table, types = expectation["type"], expectation["kwargs"], suite["table"], list_known_types()
     if kind in ELSEWHERE:
         refuse(f"{where}, type", kind, ELSEWHERE[kind])
     if kind not in types:
@@ -78,23 +78,23 @@ def _refuse_unfit(where: str, expectation: Mapping[str, Any], suite: Suite, test
     if condition is not None and not _is_plain_condition(condition):
         example = "{type: comparison, column: {name: …}, operator: ==, parameter: …} with a number or a word"
         refuse(f"{where}, row_condition", f"{condition!r}"[:120], example)
-    known = columns(table, test)
-    for name in map(str, named_columns(expectation)):
+    known = list_suite_columns(table, test)
+    for name in map(str, list_named_columns(expectation)):
         if name not in known.names:
             close = difflib.get_close_matches(name, known.names, n=1)
             meant = f"{close[0]!r}?" if close else f"one of {', '.join(known.names)}"
             expected = f"a column of the {table} of {test}, perhaps {meant}"
             refuse(f"{where}, kwargs", f"unknown column {name!r}"[:120], expected)
-    for name in named_parameters(kwargs):
+    for name in list_parameters(kwargs):
         if name not in PARAMETERS[table]:
             refuse(f"{where}, kwargs", f"$PARAMETER {name!r}", f"one of {', '.join(PARAMETERS[table])}")
-    reason = problem(expectation)
+    reason = find_problem(expectation)
     if not reason:
         # It is tried on two rows of the right types.
-        examples = {name: _examples(known.field(name).type) for name in named_columns(expectation)}
+        examples = {name: _make_examples(known.field(name).type) for name in list_named_columns(expectation)}
         parameters = {name: ["a"] if name == "test" else 2 for name in PARAMETERS[table]}
         frame = pd.DataFrame({**examples, ROW: [1, 2]})
-        reason = run(suite_of([expectation]), frame, parameters=parameters)[0].error
+        reason = run_checks(make_suite([expectation]), frame, parameters=parameters)[0].error
     if reason:
         refuse(f"{where}, {kind}", reason[:300], "arguments that Great Expectations takes")
 
@@ -116,7 +116,7 @@ def _is_plain_condition(condition: Any) -> bool:
     return isinstance(inner, list) and all(map(_is_plain_condition, inner))
 
 
-def _examples(kind: pa.DataType) -> list[Any]:
+def _make_examples(kind: pa.DataType) -> list[Any]:
     if pa.types.is_list(kind):
-        return [np.array([value]) for value in _examples(kind.value_type)]
+        return [np.array([value]) for value in _make_examples(kind.value_type)]
     return EXAMPLES.get(kind, [None, None])

@@ -11,7 +11,7 @@ import pytest
 
 from contrapose.flows.cli import main
 from contrapose.tasks.certify.recorded import certify_verdicts
-from contrapose.tasks.certify.single_answers import read_pass, read_single_answers
+from contrapose.tasks.certify.single_answers import parse_verdict, read_single_answers
 from contrapose.tasks.certify.verdict_log import read_verdicts
 from contrapose.tasks.core.certificate import Certificate, JudgeFinding
 from contrapose.tasks.core.errors import DataError
@@ -64,12 +64,12 @@ def pairs(path: Path, *, count: int = 200, first: float = 0.2) -> str:
     [("Pass", 1), ("no.", 0), (True, 1), ("false", 0), (0.25, 0.25), ("7", 7), ("So: [[8]]", 8)],
 )
 def test_a_verdict_on_one_answer_is_a_word_or_a_score(text: object, read: float) -> None:
-    assert read_pass(text) == read
+    assert parse_verdict(text) == read
 
 
 @pytest.mark.parametrize("text", [None, "", "I cannot say", "[[8]] or [[9]]", "nan", "inf"])
 def test_anything_else_is_unread(text: object) -> None:
-    assert read_pass(text) != read_pass(text)
+    assert parse_verdict(text) != parse_verdict(text)
 
 
 @pytest.mark.parametrize("score", [False, True])

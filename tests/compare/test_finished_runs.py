@@ -12,9 +12,9 @@ from finished import TEST, rows_from, run_of, write_run
 
 from contrapose.flows.cli import main
 from contrapose.tasks.compare.compare import compare
-from contrapose.tasks.compare.flips import flips_of
-from contrapose.tasks.compare.rows import rows_of
-from contrapose.tasks.compare.runs import contenders, finished_run
+from contrapose.tasks.compare.flips import find_flips
+from contrapose.tasks.compare.rows import read_cases
+from contrapose.tasks.compare.runs import name_contenders, read_finished_run
 from contrapose.tasks.core.comparison import FlipCount
 from contrapose.tasks.core.errors import ComparisonError
 from contrapose.tasks.core.places import Place
@@ -22,20 +22,20 @@ from contrapose.tasks.core.places import Place
 
 def test_a_run_is_found_by_its_folder_and_by_its_id(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "one", rows_from([True]))
-    assert finished_run(str(folder), Place("nowhere")) == finished_run("one", Place(str(tmp_path)))
+    assert read_finished_run(str(folder), Place("nowhere")) == read_finished_run("one", Place(str(tmp_path)))
 
 
 @pytest.mark.parametrize("name", ["three", "~no-such-user/run", "x" * 5000, "\0"])
 def test_an_unknown_run_is_told_with_where_it_was_looked_for(tmp_path: Path, name: str) -> None:
     with pytest.raises(ComparisonError, match=r"no such folder.*--runs"):
-        finished_run(name, Place(str(tmp_path)))
+        read_finished_run(name, Place(str(tmp_path)))
 
 
 def test_a_run_without_summary_is_not_finished(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "one", rows_from([True]))
     (folder / "summary.json").unlink()
     with pytest.raises(ComparisonError, match=r"no summary\.json, so the run is not finished"):
-        finished_run(str(folder), Place(str(tmp_path)))
+        read_finished_run(str(folder), Place(str(tmp_path)))
 
 
 @pytest.mark.parametrize("content", ["{", "[]", "{}", '{"run_id": "x", "model": 3}', '"text"'])
@@ -44,7 +44,7 @@ def test_files_that_no_run_wrote_are_refused(tmp_path: Path, file: str, content:
     folder = write_run(tmp_path / "one", rows_from([True]))
     (folder / file).write_text(content)
     with pytest.raises(ComparisonError, match=r"summary\.json|manifest\.json"):
-        finished_run(str(folder), Place(str(tmp_path)))
+        read_finished_run(str(folder), Place(str(tmp_path)))
 
 
 @pytest.mark.parametrize("file", ["summary.json", "manifest.json"])
@@ -52,11 +52,11 @@ def test_what_would_take_for_ever_is_refused(tmp_path: Path, file: str) -> None:
     folder = write_run(tmp_path / "one", rows_from([True]))
     (folder / file).write_text("[" * 100_000 + "]" * 100_000)
     with pytest.raises(ComparisonError, match=rf"{file} cannot be read \(nested too deeply\)"):
-        finished_run(str(folder), Place(str(tmp_path)))
+        read_finished_run(str(folder), Place(str(tmp_path)))
     (folder / file).unlink()
     os.mkfifo(folder / file)
     with pytest.raises(ComparisonError, match=rf"{file} cannot be read \(a pipe, a socket or a device\)"):
-        finished_run(str(folder), Place(str(tmp_path)))
+        read_finished_run(str(folder), Place(str(tmp_path)))
 
 
 @pytest.mark.parametrize("file", ["results.parquet", "cases.parquet"])
@@ -71,7 +71,7 @@ def test_a_pipe_in_place_of_a_table_is_refused(tmp_path: Path, file: str, capsys
 def test_runs_of_one_model_are_told_apart_by_their_places(tmp_path: Path) -> None:
     models = {"a": "mock", "b": "mock", "c": "x"}
     runs = [run_of(tmp_path / name, rows_from([True]), model=model) for name, model in models.items()]
-    assert [each["name"] for each in contenders(runs)] == ["mock (1)", "mock (2)", "x"]
+    assert [each["name"] for each in name_contenders(runs)] == ["mock (1)", "mock (2)", "x"]
 
 
 def test_data_of_a_test_are_laid_over_those_of_the_run_here_too(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def written(tmp_path: Path, **outcomes: list[bool | None]) -> list[str]:
 
 def test_those_that_were_lost_and_gained_are_counted_and_come_with_both_rows(tmp_path: Path) -> None:
     folders = written(tmp_path, one=[True, True, False, None, True], two=[True, False, True, True, None])
-    flips = flips_of(compare(folders))
+    flips = find_flips(compare(folders))
     assert flips.counts == {(TEST, "two"): FlipCount(lost=1, gained=1)}
     shown = [(flip.lost, *(row["sample_id"] for row in flip.rows)) for flip in flips.shown]
     assert shown == [(True, "s1", "s1"), (False, "s2", "s2")]
@@ -103,7 +103,7 @@ def test_those_that_were_lost_and_gained_are_counted_and_come_with_both_rows(tmp
 
 def test_each_other_model_is_held_against_the_baseline_and_the_first_are_shown(tmp_path: Path) -> None:
     folders = written(tmp_path, one=[True, True], two=[False, True], three=[False, False])
-    flips = flips_of(compare(folders, baseline=folders[2]), most=1)
+    flips = find_flips(compare(folders, baseline=folders[2]), most=1)
     assert flips.counts == {(TEST, "one"): FlipCount(lost=0, gained=2), (TEST, "two"): FlipCount(lost=0, gained=1)}
     assert [(flip.model, flip.rows[0]["sample_id"]) for flip in flips.shown] == [("one", "s0"), ("two", "s1")]
 
@@ -118,7 +118,7 @@ def test_a_case_whose_repeats_disagree_did_not_flip(tmp_path: Path) -> None:
     one = str(write_run(tmp_path / "one", rows(True, True), model="one"))
     two = str(write_run(tmp_path / "two", rows(False, True), model="two"))
     three = str(write_run(tmp_path / "three", rows(False, False), model="three"))
-    flips = flips_of(compare([one, two, three]))
+    flips = find_flips(compare([one, two, three]))
     assert [(flip.model, flip.rows[1]["repeat"]) for flip in flips.shown] == [("three", 0)]
 
 
@@ -126,7 +126,7 @@ def test_a_run_that_has_gone_is_told(tmp_path: Path) -> None:
     comparison = compare(written(tmp_path, one=[True], two=[False]))
     (tmp_path / "two" / "summary.json").unlink()
     with pytest.raises(ComparisonError, match=r"no summary\.json"):
-        flips_of(comparison)
+        find_flips(comparison)
 
 
 def test_the_gate_of_each_run_is_told(tmp_path: Path) -> None:
@@ -140,19 +140,19 @@ def test_the_gate_of_each_run_is_told(tmp_path: Path) -> None:
 
 def test_rows_are_paired_by_case_in_whatever_order_they_lie(tmp_path: Path) -> None:
     rows = rows_from([True, False, None, True])
-    found = rows_of([run_of(tmp_path / "one", rows), run_of(tmp_path / "two", rows[::-1])], TEST)
+    found = read_cases([run_of(tmp_path / "one", rows), run_of(tmp_path / "two", rows[::-1])], TEST)
     assert np.array_equal(found.passed, [[1, 0, np.nan, 1]] * 2, equal_nan=True)
 
 
 def test_controls_count_nowhere(tmp_path: Path) -> None:
     control = {"sample_id": "s0", "case_id": f"{TEST}/s0/control", "pass": False, "control": True}
     runs = [run_of(tmp_path / name, [*rows_from([True, False]), control]) for name in ("one", "two")]
-    assert rows_of(runs, TEST).passed.shape == (2, 2)
+    assert read_cases(runs, TEST).passed.shape == (2, 2)
 
 
 def test_a_row_in_error_is_not_scored_whatever_it_says(tmp_path: Path) -> None:
     runs = [run_of(tmp_path / name, rows_from([True], error="timed out")) for name in ("one", "two")]
-    found = rows_of(runs, TEST)
+    found = read_cases(runs, TEST)
     assert np.isnan(found.passed).all()
     assert found.asked.all()
 
@@ -168,7 +168,7 @@ def test_repeats_of_a_case_are_averaged_over_those_that_were_scored(tmp_path: Pa
         }
         for number, passed in enumerate(outcomes)
     ]
-    found = rows_of([run_of(tmp_path / name, rows) for name in ("one", "two")], TEST)
+    found = read_cases([run_of(tmp_path / name, rows) for name in ("one", "two")], TEST)
     assert found.passed.tolist() == [[pytest.approx(2 / 3)]] * 2
 
 
@@ -181,7 +181,7 @@ def test_cases_of_a_cluster_belong_together_and_of_a_sample_where_there_is_none(
         # Named as a sample is.
         {"sample_id": "s3", "pass": True, "cluster": "s2"},
     ]
-    first, second, third, fourth, fifth = rows_of([run_of(tmp_path / name, rows) for name in "ab"], TEST).cluster
+    first, second, third, fourth, fifth = read_cases([run_of(tmp_path / name, rows) for name in "ab"], TEST).cluster
     assert first == second != third == fourth != fifth
 
 
@@ -190,7 +190,7 @@ def test_a_table_that_another_program_wrote_again_is_read_all_the_same(tmp_path:
     path = runs[1].folder.path / "results.parquet"
     # Columns without any value get a type of their own on the way, and texts another one.
     pd.read_parquet(path).astype({"case_id": "category", "pass": "string"}).to_parquet(path)
-    assert rows_of(runs, TEST).passed.tolist() == [[1, 0], [1, 0]]
+    assert read_cases(runs, TEST).passed.tolist() == [[1, 0], [1, 0]]
 
 
 @pytest.mark.parametrize("damage", ["other types", "no table"])
@@ -202,4 +202,4 @@ def test_a_table_that_cannot_be_read_is_told(tmp_path: Path, damage: str) -> Non
     else:
         pd.read_parquet(path).assign(**{"pass": "perhaps"}).to_parquet(path)
     with pytest.raises(ComparisonError, match=r"two/results\.parquet: table cannot be read"):
-        rows_of(runs, TEST)
+        read_cases(runs, TEST)

@@ -13,7 +13,7 @@ from rich.console import Console
 from test_likeness import with_second_test
 
 from contrapose.tasks.compare.compare import compare
-from contrapose.tasks.compare.flips import flips_of
+from contrapose.tasks.compare.flips import find_flips
 from contrapose.tasks.compare.rows import LEAST_SHARED
 from contrapose.tasks.core.comparison import EXIT_CODES, Comparison, FlipCount
 from contrapose.tasks.core.errors import ComparisonError
@@ -53,7 +53,7 @@ def test_a_difference_is_over_the_cases_that_both_were_asked_and_claims_nothing(
     )
     standings = stopped["tests"][0]["standings"]
     assert [(each["rank"], each["rate"] and each["rate"]["interval"]) for each in standings] == [(1, None)] * 2
-    assert flips_of(stopped).counts == {(TEST, "bad"): FlipCount(lost=40, gained=0)}
+    assert find_flips(stopped).counts == {(TEST, "bad"): FlipCount(lost=40, gained=0)}
 
 
 def test_it_is_said_how_many_each_was_asked_and_how_many_are_shared(stopped: Comparison) -> None:
@@ -70,7 +70,7 @@ def test_every_page_says_it(stopped: Comparison) -> None:
     texts = (
         file.getvalue(),
         comparison_markdown.render(stopped).decode().replace("\\", ""),
-        comparison_page.render(stopped, flips_of(stopped)).decode(),
+        comparison_page.render(stopped, find_flips(stopped)).decode(),
         render_comparison(stopped, folder="x", show_toxic=False),
     )
     for text in texts:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contrapose.tasks.compare.pairs import MCNEMAR, SIGN_FLIPS, decide, difference_between, pairs_of, rate
-from contrapose.tasks.compare.rows import Rows
+from contrapose.tasks.compare.pairs import MCNEMAR, SIGN_FLIPS, compare_pairs, compute_difference, decide, get_rate
+from contrapose.tasks.compare.rows import AlignedCases
 from contrapose.tasks.core.comparison import Difference, Pair, Verdict
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
 
@@ -107,10 +107,10 @@ def test_better_and_worse_need_an_interval_and_a_p_value(ends: tuple[float, ...]
         assert verdict in ("better", "not worse")
 
 
-def independent_rows(passed: np.ndarray) -> Rows:
+def independent_rows(passed: np.ndarray) -> AlignedCases:
     """Return the rows of two models on cases that are not alike."""
     codes = np.arange(passed.shape[1])
-    return Rows(passed=passed, asked=np.ones_like(passed, dtype=bool), cluster=codes, ids=codes.astype(str))
+    return AlignedCases(passed=passed, asked=np.ones_like(passed, dtype=bool), cluster=codes, ids=codes.astype(str))
 
 
 @pytest.mark.parametrize(("agree", "count"), [(0.8, 60), (1.0, 20)])
@@ -121,7 +121,7 @@ def test_the_cases_that_are_said_to_be_missing_give_a_verdict(agree: float, coun
         first = rng.random((runs, count)) < 0.7
         second = np.where(rng.random((runs, count)) < agree, first, rng.random((runs, count)) < 0.7)
         made = (np.stack([second[run], first[run]]).astype(float) for run in range(runs))
-        return [pairs_of(independent_rows(passed), ["base", "other"], margin=MARGIN)[0] for passed in made]
+        return [compare_pairs(independent_rows(passed), ["base", "other"], margin=MARGIN)[0] for passed in made]
 
     few = verdicts(count, 1)[0]
     assert few["verdict"] == "cannot tell"
@@ -140,7 +140,7 @@ def answers(first: int, second: int, *, both: int = 10) -> tuple[np.ndarray, np.
 def test_independent_cases_have_the_exact_mcnemar_test(first: int, second: int) -> None:
     from statsmodels.stats.contingency_tables import mcnemar
 
-    found = difference_between(*answers(first, second), np.arange(first + second + 10))
+    found = compute_difference(*answers(first, second), np.arange(first + second + 10))
     assert found["method"] == MCNEMAR
     assert found["value"] == pytest.approx((first - second) / (first + second + 10))
     expected = mcnemar([[0, first], [second, 0]], exact=True).pvalue if first + second else 1
@@ -149,22 +149,22 @@ def test_independent_cases_have_the_exact_mcnemar_test(first: int, second: int) 
 
 def test_sign_flips_of_clusters_of_one_case_are_mcnemars_test() -> None:
     first, second = answers(9, 2)
-    shares = difference_between(first / 2, second / 2, np.arange(21))
+    shares = compute_difference(first / 2, second / 2, np.arange(21))
     assert shares["method"] == SIGN_FLIPS
-    assert shares["p"] == pytest.approx(difference_between(first, second, np.arange(21))["p"])
+    assert shares["p"] == pytest.approx(compute_difference(first, second, np.arange(21))["p"])
 
 
 def test_a_loss_that_one_look_called_not_worse_too_often_is_not_ruled_out() -> None:
     # 2 lost of 200, where a model that loses 3 points and differs on 3 to 8 % passed in 7.0 %.
-    lost = difference_between(*answers(0, 2, both=198), np.arange(200))
+    lost = compute_difference(*answers(0, 2, both=198), np.arange(200))
     assert lost["bounds"] is not None
     assert lost["bounds"][0] < -0.03
 
 
 def test_the_bounds_of_clusters_that_are_copies_are_those_of_fewer_cases() -> None:
     first, second = answers(2, 2, both=96)
-    copied = difference_between(np.repeat(first, 4), np.repeat(second, 4), np.repeat(np.arange(100), 4))
-    alone = difference_between(first, second, np.arange(100))
+    copied = compute_difference(np.repeat(first, 4), np.repeat(second, 4), np.repeat(np.arange(100), 4))
+    alone = compute_difference(first, second, np.arange(100))
     assert copied["value"] == alone["value"]
     assert copied["bounds"][0] <= alone["bounds"][0] + 1e-6
 
@@ -172,8 +172,8 @@ def test_the_bounds_of_clusters_that_are_copies_are_those_of_fewer_cases() -> No
 def test_clusters_make_a_difference_less_sure() -> None:
     first, second = answers(12, 0)
     alone, together = (
-        difference_between(first, second, np.arange(22)),
-        difference_between(first, second, np.arange(22) // 4),
+        compute_difference(first, second, np.arange(22)),
+        compute_difference(first, second, np.arange(22) // 4),
     )
     assert together["p"] is not None
     assert alone["p"] < 0.001 < together["p"]
@@ -181,18 +181,18 @@ def test_clusters_make_a_difference_less_sure() -> None:
 
 @pytest.mark.parametrize("cluster", [np.arange(40), np.arange(40) // 2])
 def test_equal_models_are_not_shown_to_be_equal_by_few_cases(cluster: np.ndarray) -> None:
-    found = difference_between(np.ones(40), np.ones(40), cluster)
+    found = compute_difference(np.ones(40), np.ones(40), cluster)
     assert found["p"] == 1
     assert found["bounds"][0] < -0.03
 
 
 def test_one_cluster_tells_nothing_where_cases_differ() -> None:
-    found = difference_between(*answers(9, 2), np.zeros(21))
+    found = compute_difference(*answers(9, 2), np.zeros(21))
     assert found["p"] is None
 
 
 def test_the_one_sided_bounds_lie_within_the_interval() -> None:
-    found = difference_between(*answers(14, 11), np.arange(35))
+    found = compute_difference(*answers(14, 11), np.arange(35))
     assert found["interval"] is not None
     low, high = found["interval"]
     assert low < found["bounds"][0] < found["value"] < found["bounds"][1] < high
@@ -200,7 +200,7 @@ def test_the_one_sided_bounds_lie_within_the_interval() -> None:
 
 def test_few_repeats_that_differ_do_not_show_that_a_model_is_not_worse() -> None:
     first = np.ones(30)
-    found = difference_between(first, np.append(first[1:], 1 / 3), np.arange(30))
+    found = compute_difference(first, np.append(first[1:], 1 / 3), np.arange(30))
     assert found["bounds"][0] < -0.05 < 0 < found["value"]
 
 
@@ -209,22 +209,22 @@ def test_of_models_that_were_asked_side_by_side_everything_counts_all_looks(grou
     rng, cases = np.random.default_rng(3), 120
     first, second = ((rng.random(cases) < share).astype(float) for share in (0.85, 0.6))
     cluster, looks = np.arange(cases) // (3 if grouped else 1), Looks(shares=(0.25, 0.5))
-    one, several = difference_between(first, second, cluster), difference_between(first, second, cluster, looks=looks)
+    one, several = compute_difference(first, second, cluster), compute_difference(first, second, cluster, looks=looks)
     for name in ("interval", "bounds"):
         narrow, wide = one[name], several[name]  # type: ignore[literal-required]
         assert wide[0] < narrow[0] < narrow[1] < wide[1]
     assert one["p"] is not None
     assert several["p"] > one["p"]
-    assert difference_between(first, second, cluster, looks=ONE_LOOK) == one
-    rates = [rate(first, cluster, looks=own) for own in (ONE_LOOK, looks)]
-    assert rates[0] == rate(first, cluster)
+    assert compute_difference(first, second, cluster, looks=ONE_LOOK) == one
+    rates = [get_rate(first, cluster, looks=own) for own in (ONE_LOOK, looks)]
+    assert rates[0] == get_rate(first, cluster)
     intervals = [own["interval"] for own in rates if own and own["interval"]]
     assert intervals[1][0] < intervals[0][0] < intervals[0][1] < intervals[1][1]
-    halves = rate((first + second) / 2, cluster, looks=looks)
+    halves = get_rate((first + second) / 2, cluster, looks=looks)
     assert 0 <= halves["interval"][0] < halves["value"] < halves["interval"][1]
 
 
 def test_a_look_that_hardly_decides_claims_nothing_of_a_difference() -> None:
     first, second = np.ones(20), np.zeros(20)
-    early = difference_between(first, second, np.arange(20), looks=Looks(shares=(1e-4,)))
+    early = compute_difference(first, second, np.arange(20), looks=Looks(shares=(1e-4,)))
     assert early["interval"][0] < 0 < early["value"] == early["interval"][1] == 1

@@ -13,8 +13,8 @@ from contrapose.flows.cli import main, make_parser
 from contrapose.flows.cli.arguments import load_chosen_config
 from contrapose.flows.cli.estimate import yield_look_portions
 from contrapose.flows.cli.preview import load_previews
-from contrapose.tasks.forecast.counting import Counter
-from contrapose.tasks.forecast.deciding import Groups
+from contrapose.tasks.forecast.counting import CallCounter
+from contrapose.tasks.forecast.deciding import CaseGroups
 from contrapose.tasks.forecast.early import Course
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.usefixtures("prefect_server", "own_store")]
@@ -52,7 +52,7 @@ def calls_at_looks(run: int) -> dict[int, int]:
     """By how many cases are judged at each look of a run, what it has asked by then."""
     arguments = ["estimate", *options(run)]
     (preview,) = load_previews(load_chosen_config(make_parser(arguments).parse_args(arguments)))
-    groups, counter = Groups(), Counter(look_up=lambda questions: {})
+    groups, counter = CaseGroups(), CallCounter(look_up=lambda questions: {})
     counts = counter.add("order_bias", groups.counting(yield_look_portions(preview.order_fairly(), PORTION)))
     course = Course(groups=groups, counts=counts, size=PORTION)
     return {look.judged: count.calls for look, count in zip(course.looks, course.asked, strict=True)}

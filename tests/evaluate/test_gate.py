@@ -19,8 +19,8 @@ from contrapose.tasks.evaluate.gate import (
     more_cases_clause,
 )
 from contrapose.tasks.evaluate.rates import Rate, compute_rate
-from contrapose.tasks.statistics.power import further_rows_needed
-from contrapose.tasks.statistics.shares import LEVEL, Share, exact, independent
+from contrapose.tasks.statistics.power import count_further_rows
+from contrapose.tasks.statistics.shares import LEVEL, Share, exact, make_independent
 
 RULES = Rules(min_pass_rate=0.7, max_error_share=0.02, gate="interval")
 
@@ -90,7 +90,7 @@ OPEN = "could not be scored, and they decide the verdict. The pass rate is"
         told("a gate of zero", (20, 20, 0), "pass", wanted=0.0),
         told("a bound reads as it lies", (100, 100, 46), "fail",
              "With 95 % confidence the pass rate is at most 54.70%; the gate is 54.71%.",
-             wanted=round(exact(independent(46, 100)).high + 0.0001, 6)),
+             wanted=round(exact(make_independent(46, 100)).high + 0.0001, 6)),
         told("a bare rate reads as it lies", (10_000, 10_000, 2461), "fail",
              "The pass rate (24.61%) is below the gate (24.62%).", wanted=0.2462, gate="rate"),
         told("a recorded judge: 344 of 350 pairs could not be read", (350, 6, 3), "inconclusive",
@@ -154,13 +154,13 @@ def test_every_rate_must_reach_its_gate(gate: Gate) -> None:
 
 
 def test_among_several_tests_more_cases_are_needed() -> None:
-    one, four = (of_share(independent(72, 100), wanted=0.65, tests=tests) for tests in (1, 4))
+    one, four = (of_share(make_independent(72, 100), wanted=0.65, tests=tests) for tests in (1, 4))
     assert (only(four)["further"] or 0) > (only(one)["further"] or 0) > 0
     assert four.reason.endswith("more cases are needed.")
 
 
 def test_a_verdict_that_holds_alone_says_what_it_needs_among_several() -> None:
-    found = of_share(independent(78, 100), wanted=0.7, tests=4)
+    found = of_share(make_independent(78, 100), wanted=0.7, tests=4)
     assert found.verdict == "pass"
     assert only(found)["further"]
 
@@ -245,9 +245,9 @@ def among(tests: int) -> Rules:
 def test_further_cases_for_a_miss_are_counted_with_open_cases_passed() -> None:
     """60 of 100 and 5 open: at best 65 %, which no cases like these would lift over 70 %."""
     found = rate(60, 35, open_=5)
-    assert count_further_cases(found, among(1)) == further_rows_needed(found.best, 0.7, level=LEVEL, looks=found.looks)
+    assert count_further_cases(found, among(1)) == count_further_rows(found.best, 0.7, level=LEVEL, looks=found.looks)
     above = rate(75, 20, open_=5)
-    assert count_further_cases(above, among(1)) == further_rows_needed(above.worst, 0.7, level=LEVEL, looks=above.looks)
+    assert count_further_cases(above, among(1)) == count_further_rows(above.worst, 0.7, level=LEVEL, looks=above.looks)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.passages import make_passage_summary
-from contrapose.tasks.statistics.shares import independent, wilson
+from contrapose.tasks.statistics.shares import make_independent, wilson
 from contrapose.tasks.tables.results import clusters_of
 
 SAME, OTHER, REORDERED = "same", "other", "reordered"
@@ -45,8 +45,8 @@ def test_failed_cases_are_counted_by_their_passages() -> None:
     assert groups(found["cases"]) == {"same": (8, 2), "reordered": (1, 0), "other": (3, 3)}
     other = found["cases"]["groups"][-1]
     assert other["share"] == 0.6
-    assert other["interval"] == pytest.approx(wilson(independent(3, 3)))
-    assert other["share_interval"] == pytest.approx(wilson(independent(3, 5)))
+    assert other["interval"] == pytest.approx(wilson(make_independent(3, 3)))
+    assert other["share_interval"] == pytest.approx(wilson(make_independent(3, 5)))
     assert found["cases"]["kept"] == pytest.approx((9 + 1.5) / 12)
     assert found["control"] is None
 

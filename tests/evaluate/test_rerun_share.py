@@ -15,7 +15,7 @@ from contrapose.tasks.evaluate.gate import Rules, decide
 from contrapose.tasks.evaluate.gated_rates import compute_gated_rates
 from contrapose.tasks.evaluate.reruns import Reruns, add_rerun_shares, simulate_reruns
 from contrapose.tasks.evaluate.scoring import score_trials
-from contrapose.tasks.statistics.families import holm, holm_step
+from contrapose.tasks.statistics.families import find_holm_divisor, holm
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
 from contrapose.tasks.statistics.shares import LEVEL
 from tests.evaluate.test_scoring import no_embeddings, plan_of, trials_of
@@ -119,7 +119,7 @@ def test_the_step_of_a_test_decides_as_holms_correction_does(seed: int) -> None:
     rng = np.random.default_rng(seed)
     others = list(rng.choice([0.0, 0.001, 0.012, 0.02, 0.03, 0.2, 1.0], size=seed % 4))
     for p in (0.001, 0.0126, 0.0167, 0.024, 0.026, 0.049, 0.051):
-        assert (holm([p, *others])[0] <= LEVEL) == (p <= LEVEL / holm_step(others))
+        assert (holm([p, *others])[0] <= LEVEL) == (p <= LEVEL / find_holm_divisor(others))
 
 
 def outcome(test: str, verdict: str, reached: float | None) -> Outcome:

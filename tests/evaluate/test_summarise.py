@@ -31,7 +31,7 @@ from contrapose.tasks.evaluate.summarise import (
 )
 from contrapose.tasks.evaluate.task import judge, read_scored, read_skipped_cases
 from contrapose.tasks.probes.base import Probe, unscored_score
-from contrapose.tasks.statistics.shares import independent, wilson
+from contrapose.tasks.statistics.shares import make_independent, wilson
 from contrapose.tasks.tables.results import make_result_schema, make_result_table
 from contrapose.tasks.tables.table import write_arrow
 from tests.evaluate.test_scoring import DATA, no_embeddings, plan_of, trials_of
@@ -55,7 +55,7 @@ def test_what_became_of_the_cases_is_counted() -> None:
 def test_an_undecided_case_is_neither_passed_nor_failed() -> None:
     results = rows(True, False, True, undecided=[False, True, True])
     assert (make_counts(results).scored, make_counts(results).passed) == (1, 1)
-    assert compute_pass_share(results) == independent(1, 1)
+    assert compute_pass_share(results) == make_independent(1, 1)
 
 
 def test_of_nothing_that_was_scored_there_is_no_share() -> None:
@@ -68,7 +68,7 @@ def test_noise_is_what_did_not_pass_with_the_interval_of_that() -> None:
     found = count_noise(rows(*[True] * 17, *[False] * 3, None, error=[None] * 21))
     assert (found["cases"], found["scored"], found["changed"], found["unscored"], found["errors"]) == (21, 20, 3, 1, 0)
     assert found["noise"] == 0.15
-    assert found["interval"] == pytest.approx(wilson(independent(3, 20)))
+    assert found["interval"] == pytest.approx(wilson(make_independent(3, 20)))
 
 
 def test_what_langtest_says_is_told_over_the_rows_that_both_judge() -> None:

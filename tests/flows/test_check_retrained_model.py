@@ -32,9 +32,9 @@ from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.decision import Decision
 from contrapose.tasks.core.errors import ContraposeError, ModelError
 from contrapose.tasks.infer.mock import Mock
-from contrapose.tasks.promotion.candidate import Candidate, check_key
+from contrapose.tasks.promotion.candidate import Candidate, make_check_key
 from contrapose.tasks.promotion.settings import Promotion
-from contrapose.tasks.promotion.webhook import DELIVERY, HEADER, signature
+from contrapose.tasks.promotion.webhook import DELIVERY, HEADER, sign_body
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.checks import CheckRow, CheckTakenOverError
 
@@ -101,7 +101,7 @@ def test_a_model_that_does_not_exist_ends_in_an_error_and_a_verdict_event(model:
     config = configured()
     with pytest.raises(ContraposeError) as caught:
         check_retrained_model(model, config, revision="r1")
-    key = check_key(Candidate(model=model, revision="r1", args={}), config, baseline="", margin=0.05)
+    key = make_check_key(Candidate(model=model, revision="r1", args={}), config, baseline="", margin=0.05)
     (event,) = told(key)
     assert event["verdict"] == "insufficient evidence"
     assert event["reasons"] == [f"The check failed. {caught.value}"]
@@ -120,7 +120,7 @@ def begun(revision: str, *, config: Any) -> RetrainedCheck:
     """A check of a revision that was taken and decided on, without a model."""
     announced = {"model": "mock", "revision": revision, "training_run": "t1"}
     candidate = Candidate(args={}, **announced)
-    key = check_key(candidate, config, baseline="", margin=0.05)
+    key = make_check_key(candidate, config, baseline="", margin=0.05)
     checks = Store().checks(flow_run=revision)
     checks.begin(key, **announced)
     checks.decide(key, verdict="promote", decision="{}")
@@ -176,7 +176,7 @@ def test_a_promotion_that_failed_is_done_by_the_next_announcement_without_asking
     assert {headers[DELIVERY] for headers in receiver.headers} == {left["decision"]["check"]}
     header = receiver.headers[-1][HEADER]
     moment = int(header.partition(",")[0].removeprefix("t="))
-    assert header == signature(receiver.bodies[-1], SECRET, at=moment)
+    assert header == sign_body(receiver.bodies[-1], SECRET, at=moment)
     assert len(list(Path("out").glob("*-retrained"))) == 1
 
 

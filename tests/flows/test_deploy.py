@@ -184,7 +184,7 @@ def test_an_address_that_is_taken_away_takes_its_host_along() -> None:
 
 
 def test_what_follows_a_check_is_told_without_the_path_of_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contrapose.flows.deploy.deploy.missing", lambda promotion: [])
+    monkeypatch.setattr("contrapose.flows.deploy.deploy.find_missing", lambda promotion: [])
     promotion = {"mlflow_alias": "m@champion", "webhook": "https://hooks.example/s3cret", "ask": True}
     assert list(describe_next_steps({"promotion": promotion})) == [
         "  after promote: alias m@champion is moved and https://hooks.example is called; "

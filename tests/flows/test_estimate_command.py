@@ -281,7 +281,7 @@ def test_several_wordings_are_counted_and_a_design_is_named(capsys: pytest.Captu
 def test_variances_come_from_the_last_run_of_the_model(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from contrapose.tasks.history.dataset import append, place
+    from contrapose.tasks.history.dataset import append_run, find_place
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CONTRAPOSE_HISTORY", raising=False)
@@ -291,8 +291,8 @@ def test_variances_come_from_the_last_run_of_the_model(
         folder = tmp_path / "runs" / name
         folder.mkdir(parents=True)
         (folder / "summary.json").write_text(json.dumps({"tests": [told]}), encoding="utf-8")
-        append(
-            place(None, "runs"),
+        append_run(
+            find_place(None, "runs"),
             past_run(int(name[-1]), run_id=name, tests=[past_test(test_type="order_bias")]),
             key=name,
         )

@@ -6,22 +6,22 @@ from asked_case import case
 
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Case, Completion
-from contrapose.tasks.forecast.counting import Count, Counter
+from contrapose.tasks.forecast.counting import CallCount, CallCounter
 from contrapose.tasks.infer.ask import Answers
 
 YES, NO = Question(kind="generate", prompt="It is."), Question(kind="generate", prompt="It is not.")
 
 
-def counted(*tests: list[list[Case]], answers: Answers | None = None) -> Counter:
+def counted(*tests: list[list[Case]], answers: Answers | None = None) -> CallCounter:
     known = answers or {}
-    counter = Counter(look_up=lambda questions: {each: known[each] for each in questions if each in known})
+    counter = CallCounter(look_up=lambda questions: {each: known[each] for each in questions if each in known})
     for number, portions in enumerate(tests):
         counter.add(f"test{number}", portions, asks_back_instead=False)
     return counter
 
 
 def test_a_case_asks_both_prompts() -> None:
-    assert counted([[case()]]).total == Count(questions=2, replies=2, characters=len("It is.") + len("It is not."))
+    assert counted([[case()]]).total == CallCount(questions=2, replies=2, characters=len("It is.") + len("It is not."))
 
 
 def test_equal_prompts_count_once_even_in_different_portions() -> None:
@@ -36,7 +36,7 @@ def test_a_prompt_that_two_tests_share_counts_in_each_and_once_in_all() -> None:
 
 def test_skipped_cases_ask_nothing() -> None:
     skipped = case(perturbed=None, perturbed_prompt=None, skip_reason="negated already")
-    assert counted([[skipped]]).total == Count()
+    assert counted([[skipped]]).total == CallCount()
 
 
 def test_what_is_answered_is_not_asked_again() -> None:
@@ -70,7 +70,7 @@ def test_losses_of_known_replies_are_looked_up() -> None:
 def test_what_may_be_asked_back_is_bounded_by_the_distinct_replies_that_choose_among_options() -> None:
     options = {"labels": ("A", "B"), "options": ("x", "y")}
     first = [case("one", **options), case("two", perturbed_prompt="Is it?", **options), case("three")]
-    counter = Counter(look_up=lambda questions: {})
+    counter = CallCounter(look_up=lambda questions: {})
     counter.add("asks", [first], asks_back=True)
     counter.add("too", [[case("one", **options)]], asks_back=True)
     counter.add("never", [[case("four", **options)]])
@@ -101,7 +101,7 @@ def test_replies_that_may_be_read_instead_of_likelihoods_are_bounded_by_the_dist
 
 
 def test_who_may_be_asked_about_them_too_is_asked_twice_as_much() -> None:
-    counter = Counter(look_up=lambda questions: {}, longest_reply=100)
+    counter = CallCounter(look_up=lambda questions: {}, longest_reply=100)
     counter.add("test", [[case(**LETTERS)]], asks_back_instead=True)
     made_up = 1
     assert counter.instead.tests == {"test": 4 + made_up}

@@ -5,18 +5,18 @@ from __future__ import annotations
 from asked_case import case
 
 from contrapose.tasks.core.records import Case
-from contrapose.tasks.forecast.deciding import Deciding, Groups, deciding
+from contrapose.tasks.forecast.deciding import CaseGroups, DecidingPower, find_deciding_power
 
 
-def grouped(*cases: Case) -> Groups:
-    groups = Groups()
+def grouped(*cases: Case) -> CaseGroups:
+    groups = CaseGroups()
     for _ in groups.counting([cases]):
         pass
     return groups
 
 
-def decided(*cases: Case, gate: float = 0.65, level: float = 0.05, samples: int | None = None) -> Deciding:
-    found = deciding(grouped(*cases), samples=samples or len(cases), rows=500, gate=gate, level=level)
+def decided(*cases: Case, gate: float = 0.65, level: float = 0.05, samples: int | None = None) -> DecidingPower:
+    found = find_deciding_power(grouped(*cases), samples=samples or len(cases), rows=500, gate=gate, level=level)
     assert found is not None
     return found
 
@@ -27,12 +27,14 @@ def many(count: int, **changes: object) -> list[Case]:
 
 def test_skipped_cases_and_controls_decide_nothing() -> None:
     skipped = case("b", perturbed=None, perturbed_prompt=None, skip_reason="empty")
-    assert deciding(grouped(skipped, case("c", control=True)), samples=2, rows=2, gate=0.65, level=0.05) is None
+    assert (
+        find_deciding_power(grouped(skipped, case("c", control=True)), samples=2, rows=2, gate=0.65, level=0.05) is None
+    )
 
 
 def test_portions_pass_unchanged() -> None:
     portions = [many(3), many(2)]
-    assert list(Groups().counting(portions)) == portions
+    assert list(CaseGroups().counting(portions)) == portions
 
 
 def test_a_cluster_tells_less_than_as_many_samples_of_their_own() -> None:

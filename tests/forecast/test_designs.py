@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from contrapose.tasks.core.slices import WordingVariances
-from contrapose.tasks.forecast.designs import Design, assumed_variances, cheapest
+from contrapose.tasks.forecast.designs import Design, assume_variances, cheapest
 
 LIMITS = {"most_samples": 5_000, "most_wordings": 30}
 
@@ -58,4 +58,4 @@ def test_none_is_enough_where_few_wordings_differ_much() -> None:
 
 
 def test_what_is_assumed_is_the_variance_of_a_pass_rate() -> None:
-    assert sum(value or 0.0 for value in assumed_variances().values()) == pytest.approx(0.7 * 0.3)  # type: ignore[misc]
+    assert sum(value or 0.0 for value in assume_variances().values()) == pytest.approx(0.7 * 0.3)  # type: ignore[misc]

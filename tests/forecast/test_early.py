@@ -9,12 +9,12 @@ import pytest
 from asked_case import case
 
 from contrapose.tasks.core.records import Case
-from contrapose.tasks.forecast.counting import Count
-from contrapose.tasks.forecast.deciding import Groups
-from contrapose.tasks.forecast.early import Course, Expected, Stretch, sample_passes, simulate_rates
+from contrapose.tasks.forecast.counting import CallCount
+from contrapose.tasks.forecast.deciding import CaseGroups
+from contrapose.tasks.forecast.early import Course, ExpectedRun, Stretch, sample_passes, simulate_rates
 from contrapose.tasks.infer.chunks import list_looks
-from contrapose.tasks.statistics.power import IN_CLUSTER, IN_SAMPLE, reach
-from contrapose.tasks.statistics.shares import LEVEL, evidence, independent
+from contrapose.tasks.statistics.power import IN_CLUSTER, IN_SAMPLE, find_reach
+from contrapose.tasks.statistics.shares import LEVEL, evidence, make_independent
 from contrapose.tasks.tables.table import write
 
 GATE = 0.7
@@ -22,15 +22,15 @@ GATE = 0.7
 
 def single(cases: int, *, size: int | None = None) -> Course:
     """A test with so many cases of their own, each of which asks two questions; counted in portions of 32."""
-    groups = Groups(
+    groups = CaseGroups(
         samples=Counter({f"s{number}": 1 for number in range(cases)}),
         clusters=Counter({(f"s{number}", True): 1 for number in range(cases)}),
         judged=[*range(0, cases, size or 32), cases],
     )
-    return Course(groups=groups, counts=[Count(questions=2 * judged) for judged in groups.judged], size=size)
+    return Course(groups=groups, counts=[CallCount(questions=2 * judged) for judged in groups.judged], size=size)
 
 
-def by_rate(course: Course, *, level: float = LEVEL, gate: float = GATE) -> dict[int, Expected]:
+def by_rate(course: Course, *, level: float = LEVEL, gate: float = GATE) -> dict[int, ExpectedRun]:
     """By how many points the true rate lies off the gate."""
     figures = simulate_rates(course, gate, level=level, cost=lambda count: count.calls / 100, seed=1)
     return {round(100 * (one.true_rate - gate)): one for one in figures}
@@ -63,12 +63,12 @@ def test_at_the_gate_hardly_a_verdict_is_wrong_and_shares_add_up() -> None:
 def test_one_look_is_the_test_that_is_judged_when_all_is_asked() -> None:
     found = by_rate(single(200, size=200))
     assert {one.share for one in found.values()} == {1.0}
-    passing = next(true for true in range(201) if evidence(independent(true, 200), GATE).reached <= LEVEL)
+    passing = next(true for true in range(201) if evidence(make_independent(true, 200), GATE).reached <= LEVEL)
     from scipy.stats import binom
 
     power = float(binom.sf(passing - 1, 200, GATE + 0.1))
     assert found[10].passes == pytest.approx(power, abs=3 * (power * (1 - power) / 1000) ** 0.5)
-    bounds = reach(200, GATE, level=LEVEL)
+    bounds = find_reach(200, GATE, level=LEVEL)
     assert (found[10].passes > 0.8) == (bounds.passes_from < GATE + 0.1)
 
 
@@ -81,7 +81,7 @@ def test_what_is_answered_costs_no_call() -> None:
     course = single(96)
     answered = Course(
         groups=course.groups,
-        counts=[Count(questions=count.questions, answered=count.questions) for count in course.counts],
+        counts=[CallCount(questions=count.questions, answered=count.questions) for count in course.counts],
         size=None,
     )
     found = by_rate(answered)[-20]
@@ -109,10 +109,10 @@ def mixed() -> list[Case]:
 
 @pytest.mark.parametrize("size", [None, 8, 50])
 def test_the_looks_are_those_of_the_run(size: int | None, in_tmp: object) -> None:
-    cases, groups = mixed(), Groups()
+    cases, groups = mixed(), CaseGroups()
     for _ in groups.counting([cases]):
         pass
-    course = Course(groups=groups, counts=[Count(), Count()], size=size)
+    course = Course(groups=groups, counts=[CallCount(), CallCount()], size=size)
     of_run = list_looks(write(cases, Case), size=size)
     assert [look.judged for look in course.looks] == [look.judged for look in of_run]
     assert len(course.looks) > 2
@@ -123,7 +123,7 @@ def test_the_looks_are_those_of_the_run(size: int | None, in_tmp: object) -> Non
 def test_questions_within_a_portion_are_spread_evenly_and_the_last_look_has_all() -> None:
     groups = single(100).groups
     groups.judged[:] = [0, 50, 100, 100]
-    counts = [Count(), Count(questions=100), Count(questions=150), Count(questions=151)]
+    counts = [CallCount(), CallCount(questions=100), CallCount(questions=150), CallCount(questions=151)]
     course = Course(groups=groups, counts=counts, size=25)
     assert [count.questions for count in course.asked] == [50, 100, 125, 151]
 

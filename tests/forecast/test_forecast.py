@@ -11,21 +11,21 @@ from contrapose.tasks.config.prices import FREE, Price
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Completion, Usage
-from contrapose.tasks.forecast.counting import Count
-from contrapose.tasks.forecast.forecast import ENOUGH, UNKNOWN, Experience, Past, experience_of, forecast
+from contrapose.tasks.forecast.counting import CallCount
+from contrapose.tasks.forecast.forecast import ENOUGH, UNKNOWN, PastAnswers, PastReply, forecast, read_past_answers
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.answers import AnswerRow, build_batch
 
-COUNT = Count(questions=120, answered=20, characters=8000, replies=100)
+COUNT = CallCount(questions=120, answered=20, characters=8000, replies=100)
 PRICE = Price(input=1, output=10, as_of=date(2026, 1, 31))
 REMOTE = ModelSpec(id="openai/some", generation=Generation(max_new_tokens=40))
 LOCAL = ModelSpec(id="hf/org/some")
-NONE = Experience()
+NONE = PastAnswers()
 
 
-def past(answers: int = ENOUGH, kind: str = "generate") -> Experience:
-    each = Past(kind=kind, characters=60, read=20, written=5, seconds=0.5)
-    return Experience(answers=[each] * answers)
+def past(answers: int = ENOUGH, kind: str = "generate") -> PastAnswers:
+    each = PastReply(kind=kind, characters=60, read=20, written=5, seconds=0.5)
+    return PastAnswers(answers=[each] * answers)
 
 
 def test_without_experience_tokens_come_from_a_rule_of_thumb() -> None:
@@ -67,7 +67,7 @@ def test_choices_tell_nothing_about_the_length_of_replies() -> None:
 
 
 def test_a_choice_is_one_token() -> None:
-    count = Count(questions=10, characters=100, choices=10)
+    count = CallCount(questions=10, characters=100, choices=10)
     assert forecast(count, REMOTE, past=NONE, price=PRICE).completion_tokens.value == 10
 
 
@@ -102,7 +102,7 @@ def test_time_is_unknown_until_a_first_run(spec: ModelSpec) -> None:
 
 
 def test_nothing_to_ask_takes_no_time() -> None:
-    assert forecast(Count(questions=5, answered=5), REMOTE, past=NONE, price=PRICE).seconds.value == 0
+    assert forecast(CallCount(questions=5, answered=5), REMOTE, past=NONE, price=PRICE).seconds.value == 0
 
 
 def test_cost_has_its_day_and_its_upper_bound() -> None:
@@ -143,20 +143,20 @@ def answered(config: RunConfig, *keys: str) -> None:
 
 def test_answers_of_the_same_model_are_found(store: str) -> None:
     answered(RunConfig(model="mock", limit=1), "one", "three")
-    found = experience_of(RunConfig(model="mock", limit=2)).answers
+    found = read_past_answers(RunConfig(model="mock", limit=2)).answers
     assert sorted(found, key=lambda each: each.characters) == [
-        Past(kind="generate", characters=3, read=9, written=3, seconds=0.5),
-        Past(kind="generate", characters=5, read=9, written=3, seconds=0.5),
+        PastReply(kind="generate", characters=3, read=9, written=3, seconds=0.5),
+        PastReply(kind="generate", characters=5, read=9, written=3, seconds=0.5),
     ]
 
 
 def test_answers_of_other_models_endpoints_and_instructions_are_not(own_store: str) -> None:
     answered(RunConfig(model="mock"), "one")
     answered(RunConfig(model="openai/a", model_args={"base_url": "http://x/v1"}), "two")
-    assert not experience_of(RunConfig(model="openai/a")).answers
-    assert not experience_of(RunConfig(model="mock", system_instruction="Be brief.")).answers
+    assert not read_past_answers(RunConfig(model="openai/a")).answers
+    assert not read_past_answers(RunConfig(model="mock", system_instruction="Be brief.")).answers
 
 
 def test_an_empty_store_knows_nothing(own_store: str) -> None:
-    found = experience_of(RunConfig(model="mock"))
+    found = read_past_answers(RunConfig(model="mock"))
     assert (found.characters_per_token, found.reply_tokens, found.seconds_per_call) == (None, None, None)

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from contrapose.flows.cli import main
 from contrapose.flows.cli.history import BLOCKS, show_runs
-from contrapose.tasks.history.dataset import append
+from contrapose.tasks.history.dataset import append_run
 
 HOSTILE = (
     '=HYPERLINK("http://evil.example")',
@@ -26,7 +26,7 @@ HOSTILE = (
 
 def history(where: Path, *runs: object) -> str:
     for number, run in enumerate(runs):
-        append(str(where), run, key=f"{number}")  # type: ignore[arg-type]
+        append_run(str(where), run, key=f"{number}")  # type: ignore[arg-type]
     return str(where)
 
 

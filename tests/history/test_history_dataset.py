@@ -14,30 +14,32 @@ import pytest
 from past_runs import past_run, past_test
 
 from contrapose.tasks.core.errors import CutShortError
-from contrapose.tasks.history.dataset import MARK, SCHEMA, VERSION, append, file_name, place, to_table
-from contrapose.tasks.history.queries import runs
+from contrapose.tasks.history.dataset import MARK, SCHEMA, VERSION, append_run, find_place, make_file_name, to_table
+from contrapose.tasks.history.queries import select_runs
 from contrapose.tasks.history.reading import read_history
 
 
 def put(where: str, *days: int) -> None:
     for day in days:
-        append(where, past_run(day), key=f"run-{day}")
+        append_run(where, past_run(day), key=f"run-{day}")
 
 
 def ids(where: str) -> list[str]:
-    return [run["run_id"] for run in runs(read_history(where).rows)]
+    return [run["run_id"] for run in select_runs(read_history(where).rows)]
 
 
 def test_a_run_that_is_published_twice_is_kept_once_as_it_was_last(tmp_path: Path) -> None:
-    append(str(tmp_path), past_run(verdict="incomplete"), key="a")
-    append(str(tmp_path), past_run(run_id="again", verdict="pass"), key="a")
-    assert [(run["run_id"], run["verdict"]) for run in runs(read_history(str(tmp_path)).rows)] == [("again", "pass")]
-    assert os.listdir(tmp_path) == [file_name("a")]
+    append_run(str(tmp_path), past_run(verdict="incomplete"), key="a")
+    append_run(str(tmp_path), past_run(run_id="again", verdict="pass"), key="a")
+    assert [(run["run_id"], run["verdict"]) for run in select_runs(read_history(str(tmp_path)).rows)] == [
+        ("again", "pass")
+    ]
+    assert os.listdir(tmp_path) == [make_file_name("a")]
 
 
 def test_a_run_can_leave_out_what_it_left_before(tmp_path: Path) -> None:
     put(str(tmp_path), 0, 1)
-    assert len(read_history(str(tmp_path), without=file_name("run-0")).rows) == 1
+    assert len(read_history(str(tmp_path), without=make_file_name("run-0")).rows) == 1
 
 
 @pytest.mark.parametrize("name", ["runs[1]", "runs*", "r?ns", "a{b}", "ü ñ"])
@@ -80,7 +82,7 @@ def test_any_file_system_will_do() -> None:
 
 
 def test_keys_that_look_alike_in_a_file_name_are_two_files() -> None:
-    names = {file_name(key) for key in ("a/b", "a-b", "../a-b", "A" * 300, "A" * 301, ".hidden", "\u202ex", "")}
+    names = {make_file_name(key) for key in ("a/b", "a-b", "../a-b", "A" * 300, "A" * 301, ".hidden", "\u202ex", "")}
     assert len(names) == 8
     for name in names:
         assert Path(name).name == name
@@ -106,13 +108,13 @@ def test_broken_and_foreign_files_are_named_and_skipped(tmp_path: Path) -> None:
     for name, text in (("list", "[]"), ("number", '{"model": {"id": 1}}'), ("words", "no JSON")):
         place_of = SCHEMA.names.index("made_of")
         pq.write_table(table.set_column(place_of, "made_of", pa.array([text])), tmp_path / f"{name}.parquet")
-    append(str(tmp_path), past_run(verdict="splendid"), key="verdict")
+    append_run(str(tmp_path), past_run(verdict="splendid"), key="verdict")
     for key, rate in (("high", 1.01), ("nan", float("nan")), ("infinite", float("inf"))):
-        append(str(tmp_path), past_run(tests=[past_test(pass_rate=rate)]), key=key)
+        append_run(str(tmp_path), past_run(tests=[past_test(pass_rate=rate)]), key=key)
     found = read_history(str(tmp_path))
     assert len(found.rows) == 1
     broken = ("cut", "empty", "folder", "large", "dangling", "pipe", "foreign", "partial", "list", "number", "words")
-    wrong = map(file_name, ("verdict", "high", "nan", "infinite"))
+    wrong = map(make_file_name, ("verdict", "high", "nan", "infinite"))
     assert sorted(found.skipped) == sorted([*(f"{name}.parquet" for name in broken), *wrong])
     assert found.skipped["foreign.parquet"] == "not written by a run"
     assert found.skipped["large.parquet"] == "too large"
@@ -142,7 +144,7 @@ def test_duckdb_reads_the_files_without_us(tmp_path: Path) -> None:
 
 def test_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CONTRAPOSE_HISTORY", raising=False)
-    assert place(None, "runs") == os.path.join("runs", ".history")
+    assert find_place(None, "runs") == os.path.join("runs", ".history")
     monkeypatch.setenv("CONTRAPOSE_HISTORY", "memory://shared/")
-    assert place(None, "runs") == "memory://shared"
-    assert place("own", "runs") == "own"
+    assert find_place(None, "runs") == "memory://shared"
+    assert find_place("own", "runs") == "own"

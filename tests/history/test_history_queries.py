@@ -14,8 +14,8 @@ from past_runs import past_run, past_test
 from contrapose.tasks.core.damage import SUFFIX
 from contrapose.tasks.core.history_records import PastRun
 from contrapose.tasks.core.places import Place
-from contrapose.tasks.history.dataset import append, file_name, mend, record_of, to_table
-from contrapose.tasks.history.queries import changes, history, runs, series
+from contrapose.tasks.history.dataset import append_run, make_file_name, make_record, repair, to_table
+from contrapose.tasks.history.queries import list_changes, make_series, select_history, select_runs
 from contrapose.tasks.history.reading import read_history
 
 HOSTILE = (
@@ -38,9 +38,9 @@ def days(found: list[PastRun]) -> list[str]:
 
 
 def test_runs_come_the_oldest_first_and_the_last_ones_are_counted_for_each_suite_and_model() -> None:
-    assert days(runs(table(past_run(2), past_run(0), past_run(1)))) == ["01", "02", "03"]
+    assert days(select_runs(table(past_run(2), past_run(0), past_run(1)))) == ["01", "02", "03"]
     rows = table(*(past_run(day, model=model) for day in range(5) for model in ("mock", "embedded")))
-    assert days(runs(rows, last=2)) == ["04", "04", "05", "05"]
+    assert days(select_runs(rows, last=2)) == ["04", "04", "05", "05"]
 
 
 def test_runs_are_chosen_by_suite_model_test_and_verdict() -> None:
@@ -48,10 +48,10 @@ def test_runs_are_chosen_by_suite_model_test_and_verdict() -> None:
     rows = table(
         past_run(0, suite="quay"), past_run(1, model="embedded"), past_run(2, tests=both), past_run(3, verdict="pass")
     )
-    assert days(runs(rows, suite="quay")) == ["01"]
-    assert days(runs(rows, model="embedded")) == ["02"]
-    assert days(runs(rows, verdict="pass")) == ["04"]
-    (found,) = runs(rows, tests=["order_bias"])
+    assert days(select_runs(rows, suite="quay")) == ["01"]
+    assert days(select_runs(rows, model="embedded")) == ["02"]
+    assert days(select_runs(rows, verdict="pass")) == ["04"]
+    (found,) = select_runs(rows, tests=["order_bias"])
     assert [test["test_type"] for test in found["tests"]] == ["order_bias"]
 
 
@@ -59,15 +59,15 @@ def test_runs_are_chosen_by_suite_model_test_and_verdict() -> None:
 def test_any_text_is_a_value_and_no_pattern(text: str) -> None:
     odd = past_run(1, suite=text, model=text, run_id=text, tests=[past_test(test_type=text)])
     rows = table(past_run(0), odd, past_run(2))
-    assert runs(rows, suite=text, model=text, tests=[text]) == [odd]
-    assert len(runs(rows)) == 3
+    assert select_runs(rows, suite=text, model=text, tests=[text]) == [odd]
+    assert len(select_runs(rows)) == 3
 
 
 def test_a_run_is_held_against_the_last_green_one_of_its_model() -> None:
     green, red = past_run(1, verdict="pass"), past_run(2, verdict="fail")
     other = past_run(3, verdict="pass", model="embedded")
     new = past_run(4, made_of={**green["made_of"], "library": {"python": "3.11.7", "torch": "2.14.0"}})
-    found = history(table(past_run(0, verdict="pass"), green, red, other), new)
+    found = select_history(table(past_run(0, verdict="pass"), green, red, other), new)
     assert (found.green, found.previous) == (green, red)
     assert found.runs == (past_run(0, verdict="pass"), green, red, other, new)
     assert found.changes == ({"facet": "library", "name": "torch", "before": "2.13.0", "after": "2.14.0"},)
@@ -75,7 +75,7 @@ def test_a_run_is_held_against_the_last_green_one_of_its_model() -> None:
 
 def test_without_a_green_one_it_is_held_against_the_one_before() -> None:
     before = past_run(0, verdict="fail")
-    found = history(table(before), past_run(1, made_of={"model": {"id": "mock"}}))
+    found = select_history(table(before), past_run(1, made_of={"model": {"id": "mock"}}))
     assert found.green is None
     assert found.previous == before
     assert {change["facet"] for change in found.changes} == {"model", "data", "prompt", "scorer", "library"}
@@ -83,7 +83,7 @@ def test_without_a_green_one_it_is_held_against_the_one_before() -> None:
 
 def test_a_report_is_given_the_newest_hundred() -> None:
     rows = table(*(past_run(day % 28, run_id=f"run-{day}") for day in range(130)))
-    found = history(rows, past_run(30))
+    found = select_history(rows, past_run(30))
     assert len(found.runs) == 100
     assert found.runs[-1] == past_run(30)
 
@@ -91,18 +91,18 @@ def test_a_report_is_given_the_newest_hundred() -> None:
 def test_what_came_and_what_went_are_changes_too() -> None:
     one = past_run(made_of={"model": {"id": "a", "dtype": "float32"}})
     two = past_run(made_of={"model": {"id": "a", "device": "cpu"}})
-    assert [(each["name"], each["before"], each["after"]) for each in changes(one, two)] == [
+    assert [(each["name"], each["before"], each["after"]) for each in list_changes(one, two)] == [
         ("device", "", "cpu"),
         ("dtype", "float32", ""),
     ]
-    assert changes(one, one) == ()
+    assert list_changes(one, one) == ()
 
 
 def test_a_test_that_was_left_out_is_one_change() -> None:
     settings = {"prompt": {"typo.limit": "40", "typo.control": "true"}, "data": {"typo.sha256": "ab"}}
     with_it = past_run(tests=[past_test(), past_test(test_type="typo")], made_of=settings)
     left_out = past_run(made_of={"prompt": {}, "data": {}})
-    assert changes(with_it, left_out) == ({"facet": "prompt", "name": "typo", "before": "asked", "after": ""},)
+    assert list_changes(with_it, left_out) == ({"facet": "prompt", "name": "typo", "before": "asked", "after": ""},)
 
 
 def test_a_point_is_held_against_the_run_before_that_asked_the_test() -> None:
@@ -114,7 +114,7 @@ def test_a_point_is_held_against_the_run_before_that_asked_the_test() -> None:
         past_run(tests=[one, two], made_of={"data": {"one.sha256": "a", "two.sha256": "c"}}),
         past_run(tests=[one], made_of={"data": {"one.sha256": "d"}, "scorer": {"gate": "rate"}}),
     ]
-    changed = {each.test: [point.changed for point in each.points] for each in series(runs)}
+    changed = {each.test: [point.changed for point in each.points] for each in make_series(runs)}
     assert changed == {"one": [(), (), ("data", "scorer")], "two": [(), ("data",), ("data",)]}
 
 
@@ -126,47 +126,47 @@ def published(out: Path, run: PastRun, *, key: str) -> Path:
     summary = {**run, "model": {"id": run["model"]}, "tests": tests}
     del summary["made_of"]
     (folder / "summary.json").write_text(json.dumps(summary))
-    (folder / "manifest.json").write_text(json.dumps({"history": record_of(file_name(key), run)}))
-    append(str(out / ".history"), run, key=key)
-    return out / ".history" / file_name(key)
+    (folder / "manifest.json").write_text(json.dumps({"history": make_record(make_file_name(key), run)}))
+    append_run(str(out / ".history"), run, key=key)
+    return out / ".history" / make_file_name(key)
 
 
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
 def test_a_damaged_file_is_made_again(damage: Damage, tmp_path: Path) -> None:
     where = str(tmp_path / ".history")
     file, _ = (published(tmp_path, past_run(day), key=f"run {day}") for day in (0, 1))
-    whole, before = file.read_bytes(), runs(read_history(where).rows)
+    whole, before = file.read_bytes(), select_runs(read_history(where).rows)
     damage(file)
     found = read_history(where)
     assert list(found.skipped) == [file.name]
-    mended, told = mend(where, found.skipped, output=Place(str(tmp_path)))
+    mended, told = repair(where, found.skipped, output=Place(str(tmp_path)))
     assert (mended, told.count("\n")) == ([file.name], 0)
     assert "1 made again" in told
     assert file.read_bytes() == whole
     assert file.with_name(file.name + SUFFIX).is_file()
-    assert (runs(read_history(where).rows), read_history(where).skipped) == (before, {})
+    assert (select_runs(read_history(where).rows), read_history(where).skipped) == (before, {})
 
 
 def test_one_flipped_byte_anywhere_is_noticed_or_changes_nothing(tmp_path: Path) -> None:
-    append(str(tmp_path), past_run(), key="x")
+    append_run(str(tmp_path), past_run(), key="x")
     (file,) = tmp_path.iterdir()
     whole, missed = file.read_bytes(), 0
-    expected = runs(read_history(str(tmp_path)).rows)
+    expected = select_runs(read_history(str(tmp_path)).rows)
     for place in range(0, len(whole), 7):
         file.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
         found = read_history(str(tmp_path))
         if not found.skipped:
-            assert runs(found.rows) == expected, place
+            assert select_runs(found.rows) == expected, place
             missed += 1
     # The bytes of the seal itself.
     assert missed * 7 <= 150
 
 
 def test_without_the_folder_of_its_run_it_is_told(tmp_path: Path) -> None:
-    append(str(tmp_path / ".history"), past_run(), key="x")
+    append_run(str(tmp_path / ".history"), past_run(), key="x")
     (file,) = (tmp_path / ".history").iterdir()
     file.write_bytes(b"")
-    mended, told = mend(str(tmp_path / ".history"), [file.name], output=Place(str(tmp_path)))
+    mended, told = repair(str(tmp_path / ".history"), [file.name], output=Place(str(tmp_path)))
     assert mended == [file.name]
     assert "no longer exist" in told
     assert read_history(str(tmp_path / ".history")).skipped == {}
@@ -174,7 +174,7 @@ def test_without_the_folder_of_its_run_it_is_told(tmp_path: Path) -> None:
 
 def test_foreign_files_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "foreign.parquet").write_bytes(b"x")
-    assert mend(str(tmp_path), read_history(str(tmp_path)).skipped, output=Place(str(tmp_path))) == ([], "")
+    assert repair(str(tmp_path), read_history(str(tmp_path)).skipped, output=Place(str(tmp_path))) == ([], "")
     assert (tmp_path / "foreign.parquet").is_file()
 
 
@@ -184,10 +184,10 @@ def test_ten_thousand_runs_are_read_in_reasonable_time(tmp_path: Path) -> None:
     made = {facet: {f"name {number}": "value " * 8 for number in range(12)} for facet in past_run()["made_of"]}
     for number in range(10_000):
         run = past_run(number % 365, run_id=f"run-{number}", model=f"model-{number % 5}", tests=tests, made_of=made)
-        append(str(tmp_path), run, key=str(number))
+        append_run(str(tmp_path), run, key=str(number))
     start = perf_counter()
     found = read_history(str(tmp_path))
-    before = history(found.rows, past_run(400, model="model-1"))
+    before = select_history(found.rows, past_run(400, model="model-1"))
     seconds = perf_counter() - start
     print(f"10,000 runs in {seconds:.1f} s")
     assert len(found.rows) == 10_000

@@ -14,8 +14,8 @@ from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import validate
 from contrapose.tasks.core.history_records import PastRun
 from contrapose.tasks.core.outcome import DataSummary, ModelSummary, Summary
-from contrapose.tasks.history.dataset import place
-from contrapose.tasks.history.queries import runs
+from contrapose.tasks.history.dataset import find_place
+from contrapose.tasks.history.queries import select_runs
 from contrapose.tasks.history.reading import read_history
 from contrapose.tasks.store import Store
 
@@ -54,7 +54,7 @@ def summary(run: Run, verdict: str = "pass", *, folder: str = "", settings: dict
 
 
 def kept(where: str = "runs/.history") -> list[PastRun]:
-    return runs(read_history(where).rows)
+    return select_runs(read_history(where).rows)
 
 
 def finish(run: Run, verdict: str = "pass", **told: object) -> tuple[str, ...]:
@@ -103,7 +103,7 @@ def test_the_folder_of_the_history_is_that_of_the_runs(in_tmp: Path) -> None:
     run = begin_run(config(output="elsewhere"))
     finish(run)
     assert os.listdir("elsewhere") == [".history"]
-    assert place(run.config.history, run.config.output) == os.path.join("elsewhere", ".history")
+    assert find_place(run.config.history, run.config.output) == os.path.join("elsewhere", ".history")
 
 
 def test_each_facet_holds_what_can_change_a_result() -> None:
@@ -142,11 +142,11 @@ def test_another_limit_is_a_change_of_the_data_and_not_of_the_prompt() -> None:
 
 
 def test_names_of_keys_and_the_pace_are_no_part_of_a_model() -> None:
-    from contrapose.tasks.history.fingerprint import fingerprint
+    from contrapose.tasks.history.fingerprint import make_fingerprint
 
     run = begin_run(config())
     asked = config(model="openai/x", model_args={"api_key_env": "MY_KEY", "concurrency": 9, "base_url": "http://h/v1"})
-    found = fingerprint(
+    found = make_fingerprint(
         asked, summary(run), plans=run.plans, identity=run.identity, versions={}, embedding_revision="1"
     )
     assert "model_args.base_url" in found["model"]

@@ -23,9 +23,9 @@ from contrapose.flows.run_lifecycle import begin_run
 from contrapose.tasks.config.suite_files import validate
 from contrapose.tasks.core.history_records import History
 from contrapose.tasks.core.stopping import Stopping
-from contrapose.tasks.history.dataset import SCHEMA, append, to_table
-from contrapose.tasks.history.dataset import past_run as recorded_run
-from contrapose.tasks.history.queries import runs, series
+from contrapose.tasks.history.dataset import SCHEMA, append_run, to_table
+from contrapose.tasks.history.dataset import make_past_run as recorded_run
+from contrapose.tasks.history.queries import make_series, select_runs
 from contrapose.tasks.history.reading import read_history
 from contrapose.tasks.report.since import compare_with_earlier_run
 
@@ -40,8 +40,8 @@ def test_how_far_a_test_was_asked_comes_from_the_summary_and_is_kept(tmp_path: P
     assert recorded_run(summary, {})["tests"] == EARLY_RUN["tests"]
     kept = [past_run(0), EARLY_RUN, past_run(2, tests=[past_test(stopping=WHOLE)])]
     for number, run in enumerate(kept):
-        append(str(tmp_path), run, key=f"{number}")
-    assert runs(read_history(str(tmp_path)).rows) == kept
+        append_run(str(tmp_path), run, key=f"{number}")
+    assert select_runs(read_history(str(tmp_path)).rows) == kept
 
 
 def test_a_file_of_an_earlier_version_is_read_beside_it(tmp_path: Path) -> None:
@@ -50,29 +50,29 @@ def test_a_file_of_an_earlier_version_is_read_beside_it(tmp_path: Path) -> None:
     schema = SCHEMA.set(SCHEMA.names.index("tests"), pa.field("tests", older))
     rows = to_table(past_run(0)).to_pylist()
     pq.write_table(pa.Table.from_pylist(rows, schema=schema), tmp_path / "older.parquet")
-    append(str(tmp_path), EARLY_RUN, key="a")
-    assert runs(read_history(str(tmp_path)).rows) == [past_run(0), EARLY_RUN]
+    append_run(str(tmp_path), EARLY_RUN, key="a")
+    assert select_runs(read_history(str(tmp_path)).rows) == [past_run(0), EARLY_RUN]
 
 
 @pytest.mark.parametrize("wrong", [{"judged": 371}, {"judged": -1}, {"looks": 0}, {"saved": -1}])
 def test_what_cannot_be_is_named_and_skipped(tmp_path: Path, wrong: dict[str, int]) -> None:
     odd: Any = {**EARLY, **wrong}
-    append(str(tmp_path), past_run(tests=[past_test(stopping=odd)]), key="a")
+    append_run(str(tmp_path), past_run(tests=[past_test(stopping=odd)]), key="a")
     assert list(read_history(str(tmp_path)).skipped.values()) == ["a value is missing, or cannot be"]
 
 
 def test_a_series_says_which_runs_stopped_early() -> None:
-    (mixed,) = series([past_run(0), EARLY_RUN, past_run(2, tests=[past_test(stopping=WHOLE)])])
+    (mixed,) = make_series([past_run(0), EARLY_RUN, past_run(2, tests=[past_test(stopping=WHOLE)])])
     assert mixed.caution.startswith("1 of 3 runs stopped early: ")
     assert SAMPLES in mixed.caution
     for others in ([past_run(0), past_run(1)], [EARLY_RUN]):
-        (untouched,) = series(others)
+        (untouched,) = make_series(others)
         assert untouched.caution == ""
 
 
 def test_the_table_tells_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for number, run in enumerate([past_run(0), EARLY_RUN]):
-        append(str(tmp_path), run, key=f"{number}")
+        append_run(str(tmp_path), run, key=f"{number}")
     text = told(capsys, "--history", str(tmp_path))
     assert "24/370" in text
     assert "1 of 2 runs stopped early" in text
@@ -90,7 +90,7 @@ def test_programs_get_it() -> None:
 
 def test_the_page_tells_it(tmp_path: Path) -> None:
     for number, run in enumerate([past_run(0), EARLY_RUN]):
-        append(str(tmp_path), run, key=f"{number}")
+        append_run(str(tmp_path), run, key=f"{number}")
     text = re.sub(r"<[^>]+>", "", page(tmp_path, "/history", history=tmp_path))
     assert "pass rate of the last run: 24 of 370 cases, stopped early" in text
     assert text.count("24 of 370 cases, stopped early") == 2

@@ -16,8 +16,8 @@ from contrapose.flows.cli.view import choose_folder
 from contrapose.flows.serve.view.runs import list_runs
 from contrapose.flows.serve.view.site import Viewer
 from contrapose.tasks.compare.compare import compare
-from contrapose.tasks.compare.flips import flips_of
-from contrapose.tasks.history.dataset import append
+from contrapose.tasks.compare.flips import find_flips
+from contrapose.tasks.history.dataset import append_run
 from contrapose.tasks.report.comparison_page import write_comparison
 
 RUN = "20260301T083000Z-harbour-a"
@@ -40,7 +40,7 @@ def page(runs: Path, path: str = "/", *, history: Path | str | None = None) -> s
 def test_runs_are_listed_the_newest_first_with_verdict_model_suite_date_and_links(tmp_path: Path) -> None:
     put_run(tmp_path, "20260301T083000Z-harbour-a", files={"report.html": "", "report.md": ""})
     put_run(tmp_path, "20260401T083000Z-harbour-b", verdict="pass", model={"id": "mock"})
-    append(str(tmp_path / "history"), past_run(), key="a")
+    append_run(str(tmp_path / "history"), past_run(), key="a")
     text = page(tmp_path)
     assert text.index("20260401T083000Z") < text.index("20260301T083000Z")
     for told in ("2 runs", "hf/example/tiny", "mock", "harbour", "1 March 2026, 08:30 UTC", "order_bias 25%"):
@@ -98,7 +98,9 @@ def test_no_text_is_markup(tmp_path: Path, text: str) -> None:
     odd = text.replace("\ud800", "")
     tests = [past_test(test_type=odd)]
     for day in (0, 1):
-        append(str(tmp_path / "history"), past_run(day, suite=odd, model=odd, started=odd, tests=tests), key=f"{day}")
+        append_run(
+            str(tmp_path / "history"), past_run(day, suite=odd, model=odd, started=odd, tests=tests), key=f"{day}"
+        )
     for path in ("/", "/history"):
         found = page(tmp_path, path)
         assert not re.search(r"<script|<img|\bon\w+='|49|[\u202e\u2066\u200b\x1b\x00]", found.partition("</style>")[2])
@@ -109,7 +111,7 @@ def test_the_history_shows_each_test_of_each_model_with_a_chart(tmp_path: Path) 
     for day in range(3):
         for model in ("mock", "embedded"):
             made = {"model": {"revision": str(day)}}
-            append(str(tmp_path), past_run(day, model=model, made_of=made), key=f"{day} {model}")
+            append_run(str(tmp_path), past_run(day, model=model, made_of=made), key=f"{day} {model}")
     text = page(tmp_path, "/history", history=tmp_path)
     assert text.count("<article") == text.count('<svg class="chart"') == 2
     assert "55.1–88.0%" in text
@@ -211,7 +213,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for name, passed in shares.items()
     ]
     comparison = compare(folders, baseline=folders[1])
-    write_comparison(where / NAME, comparison, flips_of(comparison))
+    write_comparison(where / NAME, comparison, find_flips(comparison))
     return where
 
 

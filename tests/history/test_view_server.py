@@ -27,7 +27,7 @@ from contrapose.flows.serve.guard import Guard, encode_key
 from contrapose.flows.serve.report_server import ServedSite, serve_site
 from contrapose.flows.serve.view.site import Viewer
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.history.dataset import append
+from contrapose.tasks.history.dataset import append_run
 
 RUN = "20260301T083000Z-harbour-a"
 
@@ -208,7 +208,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     runs = tmp_path_factory.mktemp("runs")
     for day, model in enumerate(["hf/example/tiny", "hf/example/tiny", ATTACK, ATTACK]):
         tests = [past_test(pass_rate=0.6 + day / 10), past_test(test_type=ATTACK, verdict="fail")]
-        append(str(runs / "history"), past_run(day, model=model, tests=tests), key=str(day))
+        append_run(str(runs / "history"), past_run(day, model=model, tests=tests), key=str(day))
         put_run(
             runs,
             f"2026030{day + 1}T083000Z-harbour-x",

@@ -12,8 +12,8 @@ from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError, ModelError
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.registry import find
-from contrapose.tasks.forecast.counting import Count
-from contrapose.tasks.forecast.forecast import Experience, _manner, forecast
+from contrapose.tasks.forecast.counting import CallCount
+from contrapose.tasks.forecast.forecast import PastAnswers, _select_settings, forecast
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.openai.bodies import RequestBodies
 
@@ -60,9 +60,9 @@ def test_what_a_request_takes_at_most_counts_them() -> None:
 
 
 def test_a_forecast_counts_them() -> None:
-    count = Count(questions=10, characters=130, replies=10)
+    count = CallCount(questions=10, characters=130, replies=10)
     figures = [
-        forecast(count, model, past=Experience(answers=()), price=None).prompt_tokens.value
+        forecast(count, model, past=PastAnswers(answers=()), price=None).prompt_tokens.value
         for model in (spec(), spec().model_copy(update={"few_shot": ()}))
     ]
     assert figures[0] is not None
@@ -74,7 +74,7 @@ def test_a_forecast_counts_them() -> None:
 def test_answers_with_other_examples_tell_nothing_of_tokens() -> None:
     with_shots, without = (RunConfig(model="openai/x", few_shot=shots).model_dump(mode="json") for shots in (SHOTS, ()))
     before = {name: value for name, value in without.items() if name != "few_shot"}
-    assert _manner(with_shots) != _manner(without) == _manner(before)
+    assert _select_settings(with_shots) != _select_settings(without) == _select_settings(before)
 
 
 def test_they_are_part_of_the_key_of_an_answer() -> None:

@@ -12,9 +12,9 @@ import pytest
 from receiver import receiving
 
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
-from contrapose.tasks.promotion.promote import move, version_of
+from contrapose.tasks.promotion.promote import find_version, move_alias
 from contrapose.tasks.promotion.settings import Promotion
-from contrapose.tasks.promotion.webhook import DELIVERY, HEADER, send, signature
+from contrapose.tasks.promotion.webhook import DELIVERY, HEADER, deliver, sign_body
 
 NAMED = "summarizer@champion"
 
@@ -73,9 +73,9 @@ def registry(request: pytest.FixtureRequest, tmp_path: Any) -> Any:
 
 def test_the_version_is_that_of_the_training_run_or_the_announced_number(registry: Any) -> None:
     runs = [registry.create(), registry.create()]
-    assert version_of(NAMED, revision="abc", training_run=runs[1], client=registry) == "2"
-    assert version_of(NAMED, revision="1", training_run="", client=registry) == "1"
-    assert version_of(NAMED, revision="1", training_run=runs[0], client=registry) == "1"
+    assert find_version(NAMED, revision="abc", training_run=runs[1], client=registry) == "2"
+    assert find_version(NAMED, revision="1", training_run="", client=registry) == "1"
+    assert find_version(NAMED, revision="1", training_run=runs[0], client=registry) == "1"
 
 
 @pytest.mark.parametrize(
@@ -85,16 +85,16 @@ def test_a_version_that_is_not_there_is_an_error(registry: Any, revision: str, t
     registry.create()
     training_run = registry.create() if training_run == "that of 2" else training_run
     with pytest.raises(ConfigError, match="0 versions"):
-        version_of(NAMED, revision=revision, training_run=training_run, client=registry)
+        find_version(NAMED, revision=revision, training_run=training_run, client=registry)
 
 
 def test_the_alias_moves_forward_and_never_back(registry: Any) -> None:
     for _ in range(3):
         registry.create()
-    assert move(NAMED, "2", client=registry) == "summarizer@champion is version 2."
-    assert move(NAMED, "2", client=registry) == "summarizer@champion is version 2."
-    assert move(NAMED, "1", client=registry) == "summarizer@champion stays at version 2, which is newer than 1."
-    assert move(NAMED, "3", client=registry) == "summarizer@champion is version 3."
+    assert move_alias(NAMED, "2", client=registry) == "summarizer@champion is version 2."
+    assert move_alias(NAMED, "2", client=registry) == "summarizer@champion is version 2."
+    assert move_alias(NAMED, "1", client=registry) == "summarizer@champion stays at version 2, which is newer than 1."
+    assert move_alias(NAMED, "3", client=registry) == "summarizer@champion is version 3."
     assert str(registry.get_registered_model("summarizer").aliases["champion"]) == "3"
 
 
@@ -104,7 +104,7 @@ def test_a_registry_that_fails_is_told_without_its_address() -> None:
             raise OSError("https://me:hunter2@host")
 
     with pytest.raises(ContraposeError, match="did not answer") as caught:
-        version_of(NAMED, revision="1", training_run="", client=Broken())
+        find_version(NAMED, revision="1", training_run="", client=Broken())
     assert "hunter2" not in str(caught.value)
 
 
@@ -118,7 +118,7 @@ BODY, SECRET = b'{"verdict": "promote"}', "of-these-tests-alone"
 
 
 def sent(url: str, waits: list[float] | None = None) -> None:
-    send(url, BODY, secret=SECRET, delivery="d1", pause=(waits if waits is not None else []).append)
+    deliver(url, BODY, secret=SECRET, delivery="d1", pause=(waits if waits is not None else []).append)
 
 
 def test_a_receiver_can_tell_who_sent_it_and_when() -> None:
@@ -129,12 +129,12 @@ def test_a_receiver_can_tell_who_sent_it_and_when() -> None:
     assert receiver.headers[0][DELIVERY] == "d1"
     moment = int(header.partition(",")[0].removeprefix("t="))
     assert abs(time.time() - moment) < 60
-    assert header == signature(BODY, SECRET, at=moment)
+    assert header == sign_body(BODY, SECRET, at=moment)
 
 
 def test_the_signature_is_what_its_description_says() -> None:
     expected = hmac.new(SECRET.encode(), b"1700000000." + BODY, hashlib.sha256).hexdigest()
-    assert signature(BODY, SECRET, at=1_700_000_000) == f"t=1700000000,v1={expected}"
+    assert sign_body(BODY, SECRET, at=1_700_000_000) == f"t=1700000000,v1={expected}"
 
 
 def test_it_is_tried_three_times_and_no_more() -> None:

@@ -19,12 +19,12 @@ from contrapose.tasks.promotion.candidate import (
     ALIKE,
     Candidate,
     Ruling,
-    baseline_config,
-    candidate_config,
-    check_key,
     decide,
+    make_baseline_config,
+    make_candidate_config,
+    make_check_key,
 )
-from contrapose.tasks.promotion.settings import RETRAINED, resource, retrained_payload
+from contrapose.tasks.promotion.settings import RETRAINED, build_payload, make_resource
 
 
 def config(**changes: Any) -> RunConfig:
@@ -36,7 +36,7 @@ def candidate(model: str = "hf/team/model", **changes: Any) -> Candidate:
 
 
 def test_only_the_model_differs() -> None:
-    found = candidate_config(config(limit=7), candidate())
+    found = make_candidate_config(config(limit=7), candidate())
     assert found.model_args == {"revision": "v2"}
     assert found.model_dump(exclude={"model_args"}) == config(limit=7).model_dump(exclude={"model_args"})
 
@@ -62,12 +62,12 @@ SERVED = config(model="openai/one", model_args={"base_url": "http://127.0.0.1:9/
 def test_arguments_are_shared_with_a_baseline_of_the_same_provider_alone(
     base: RunConfig, named: Candidate, args: dict[str, Any]
 ) -> None:
-    assert candidate_config(base, named).model_args == args
+    assert make_candidate_config(base, named).model_args == args
 
 
 def test_another_baseline_takes_the_place_of_the_configured_model() -> None:
-    assert baseline_config(config(), "hf/team/other").model == "hf/team/other"
-    assert baseline_config(config(), "") == config()
+    assert make_baseline_config(config(), "hf/team/other").model == "hf/team/other"
+    assert make_baseline_config(config(), "") == config()
 
 
 def test_two_trainings_behind_one_name_have_answers_of_their_own(endpoint: int) -> None:
@@ -80,14 +80,14 @@ def test_two_trainings_behind_one_name_have_answers_of_their_own(endpoint: int) 
         {"revision": "r1", "training_run": "t4"},
         {"revision": "r1 t3"},
     ]
-    specs = [candidate_config(served, candidate("openai/one", **each)).model_spec() for each in labels]
+    specs = [make_candidate_config(served, candidate("openai/one", **each)).model_spec() for each in labels]
     specs.append(served.model_spec())
     assert len({Keys(spec, OpenAI().identity(spec))._start["choose"].hexdigest() for spec in specs}) == 7
 
 
 def test_equal_announcements_have_equal_keys_and_others_have_others() -> None:
     def key(named: Candidate, changed: RunConfig, *, baseline: str = "", margin: float = 0.05) -> str:
-        return check_key(named, changed, baseline=baseline, margin=margin)
+        return make_check_key(named, changed, baseline=baseline, margin=margin)
 
     first = key(candidate(), config())
     assert key(candidate(), config(output="elsewhere", refresh=True)) == first
@@ -109,7 +109,9 @@ def test_equal_announcements_have_equal_keys_and_others_have_others() -> None:
 def test_values_do_not_run_into_each_other(name: str) -> None:
     one = candidate(model="mock", revision="", **{} if name == "revision" else {"training_run": "x"})
     two = candidate(model="mock", revision="x")
-    assert check_key(one, config(), baseline="", margin=0.0) != check_key(two, config(), baseline="", margin=0.0)
+    assert make_check_key(one, config(), baseline="", margin=0.0) != make_check_key(
+        two, config(), baseline="", margin=0.0
+    )
 
 
 def compared(*verdicts: Verdict) -> list[CheckFinding]:
@@ -174,21 +176,21 @@ def test_a_selected_test_that_was_not_compared_is_insufficient(count: int) -> No
 
 def test_the_payload_has_every_key_that_the_automation_reads() -> None:
     automation = yaml.safe_load((REPOSITORY / "deployments" / "automations" / "model_retrained.yaml").read_text())
-    payload = retrained_payload("hf/team/model", revision="v2", training_run="")
+    payload = build_payload("hf/team/model", revision="v2", training_run="")
     templates = automation["actions"][0]["parameters"]
     assert {key for key in templates if f"event.payload.{key} " in templates[key]} == set(payload)
     assert set(templates) == {*payload, "announced"}
     assert automation["trigger"]["expect"] == [RETRAINED]
     prefix = automation["trigger"]["match"]["prefect.resource.id"].removesuffix("*")
-    assert resource("hf/team/model")["prefect.resource.id"].startswith(prefix)
+    assert make_resource("hf/team/model")["prefect.resource.id"].startswith(prefix)
 
 
 @pytest.mark.parametrize("model", ["", " hf/a", "hf/a\n", "x" * 501, "hf/\x00a"])
 def test_a_model_that_is_none_is_refused(model: str) -> None:
     with pytest.raises(ConfigError, match="model"):
-        retrained_payload(model, revision="v2", training_run="")
+        build_payload(model, revision="v2", training_run="")
 
 
 def test_a_training_that_nothing_tells_from_another_is_refused() -> None:
     with pytest.raises(ConfigError, match="two trainings look the same"):
-        retrained_payload("hf/team/model", revision="", training_run="")
+        build_payload("hf/team/model", revision="", training_run="")

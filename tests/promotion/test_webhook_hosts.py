@@ -11,7 +11,7 @@ from receiver import receiving
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.promotion.promote import promote, refuse_unready
 from contrapose.tasks.promotion.settings import Promotion
-from contrapose.tasks.promotion.webhook import refuse_unlisted, send
+from contrapose.tasks.promotion.webhook import deliver, refuse_unlisted
 
 SECRET = "of-these-tests-alone"
 DECISION: Any = {"check": "c1", "verdict": "promote"}
@@ -60,7 +60,7 @@ def told_of(act: Any) -> str:
 
 
 def sent(url: str) -> None:
-    send(url, b"{}", secret=SECRET, delivery="d1", pause=lambda seconds: None)
+    deliver(url, b"{}", secret=SECRET, delivery="d1", pause=lambda seconds: None)
 
 
 @pytest.mark.parametrize("url", METADATA)

@@ -9,19 +9,7 @@ from pathlib import Path
 
 import pytest
 from finished import rows_from, write_run
-from remedies.following import (
-    Attempt,
-    Case,
-    Follow,
-    add,
-    change,
-    drop,
-    export,
-    follow_case,
-    run_first,
-    take,
-    write,
-)
+from remedies.following import Attempt, Case, Follow, add, change, drop, export, follow_case, run_first, take, write
 
 from contrapose.flows.cli import main
 
@@ -282,7 +270,7 @@ COMPARISONS = [
         prepare=write_runs,
     ),
     Case(
-        site="tasks/compare/runs.py:unlike",
+        site="tasks/compare/runs.py:make_unlike_error",
         command="compare first second",
         says="seed",
         follow=evaluate_again("with the same seed"),

@@ -21,16 +21,16 @@ from swearing import configured, slipping
 from tiny_model import save_tiny_model
 
 from contrapose.flows.check_retrained_model import check_retrained_model
-from contrapose.flows.deploy.deployment_options import (
-    DeploymentOptions,
-    apply_options,
-    check_parameters,
-    read_shipped,
-)
+from contrapose.flows.deploy.deployment_options import DeploymentOptions, apply_options, check_parameters, read_shipped
 from contrapose.flows.run_context import resolve_run
 from contrapose.tasks.core.errors import ConfigError, ContraposeError, ModelError
-from contrapose.tasks.promotion.candidate import Candidate, baseline_config, candidate_config, refuse_baseline
-from contrapose.tasks.promotion.promote import missing, version_of, webhook_secret
+from contrapose.tasks.promotion.candidate import (
+    Candidate,
+    make_baseline_config,
+    make_candidate_config,
+    refuse_same_model,
+)
+from contrapose.tasks.promotion.promote import find_missing, find_version, read_webhook_secret
 from contrapose.tasks.promotion.settings import BLOCK, Promotion
 from contrapose.tasks.promotion.webhook import refuse_unlisted
 
@@ -43,7 +43,7 @@ def name_model(attempt: Attempt) -> None:
     attempt.arguments = ["openai/any" if word == "" else word for word in attempt.arguments]
 
 
-PAYLOAD, NO_SERVER = "tasks/promotion/settings.py:retrained_payload", "no Prefect server is named"
+PAYLOAD, NO_SERVER = "tasks/promotion/settings.py:build_payload", "no Prefect server is named"
 ANNOUNCEMENTS = [
     Case(
         site=PAYLOAD,
@@ -84,31 +84,31 @@ def identity(model: str, *, revision: str = "", baseline: Mapping[str, Any] | No
     """Return who a model is, as a candidate beside a baseline; without a revision, as the baseline itself."""
     config = configured(limit=3, model=model, model_args={})
     if baseline is not None:
-        return resolve_run(baseline_config(config.model_copy(update={"model_args": dict(baseline)}), "")).identity
-    return resolve_run(candidate_config(config, Candidate(model=model, revision=revision, args={}))).identity
+        return resolve_run(make_baseline_config(config.model_copy(update={"model_args": dict(baseline)}), "")).identity
+    return resolve_run(make_candidate_config(config, Candidate(model=model, revision=revision, args={}))).identity
 
 
 @pytest.mark.usefixtures("own_store", "in_tmp")
-@follows("tasks/promotion/candidate.py:refuse_baseline")
+@follows("tasks/promotion/candidate.py:refuse_same_model")
 def test_another_revision_is_judged() -> None:
     before = identity("mock", baseline={"revision": "r2"})
     with pytest.raises(ModelError, match="the candidate is the baseline") as refused:
-        refuse_baseline(identity("mock", revision="r2"), before, model="mock")
+        refuse_same_model(identity("mock", revision="r2"), before, model="mock")
     assert "Announce another revision, or set model_args.revision of the baseline." in refused.value.remedy
-    refuse_baseline(identity("mock", revision="r3"), before, model="mock")
-    refuse_baseline(identity("mock", revision="r2"), identity("mock", baseline={"revision": "r1"}), model="mock")
+    refuse_same_model(identity("mock", revision="r3"), before, model="mock")
+    refuse_same_model(identity("mock", revision="r2"), identity("mock", baseline={"revision": "r1"}), model="mock")
 
 
 @pytest.mark.usefixtures("own_store")
-@follows("tasks/promotion/candidate.py:refuse_baseline")
+@follows("tasks/promotion/candidate.py:refuse_same_model")
 def test_another_folder_is_judged_where_a_revision_says_nothing(in_tmp: Path) -> None:
     for number, name in enumerate(("old", "new")):
         save_tiny_model(in_tmp / name, seed=number)
     before = identity("hf/./old", baseline={})
     with pytest.raises(ModelError, match="the candidate is the baseline") as refused:
-        refuse_baseline(identity("hf/./old", revision="r2"), before, model="hf/./old")
+        refuse_same_model(identity("hf/./old", revision="r2"), before, model="hf/./old")
     assert "For a model folder, announce another folder." in refused.value.remedy
-    refuse_baseline(identity("hf/./new"), before, model="hf/./new")
+    refuse_same_model(identity("hf/./new"), before, model="hf/./new")
 
 
 class Named(Registry):
@@ -133,37 +133,37 @@ def registry(monkeypatch: pytest.MonkeyPatch) -> Registry:
 @pytest.mark.usefixtures("registry")
 @follows("tasks/promotion/promote.py:refuse_unregistered")
 def test_a_registry_that_is_named_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    (lacking,) = missing(Promotion(mlflow_alias=NAMED))
+    (lacking,) = find_missing(Promotion(mlflow_alias=NAMED))
     assert lacking.found == "no registry is named"
     (variable,) = re.findall(r"^Set (\w+)\.$", lacking.remedy)
     monkeypatch.setenv(variable, "sqlite:///registry.sqlite3")
-    assert list(missing(Promotion(mlflow_alias=NAMED))) == []
+    assert list(find_missing(Promotion(mlflow_alias=NAMED))) == []
 
 
 @pytest.mark.usefixtures("registry")
 @follows("tasks/promotion/promote.py:_ask_registry")
 def test_a_corrected_name_is_found_in_the_registry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "sqlite:///registry.sqlite3")
-    (lacking,) = missing(Promotion(mlflow_alias="sumarizer@champion"))
+    (lacking,) = find_missing(Promotion(mlflow_alias="sumarizer@champion"))
     assert "the MLflow registry did not answer" in lacking.found
     assert "Correct MLFLOW_TRACKING_URI or the name of the registered model" in lacking.remedy
-    assert list(missing(Promotion(mlflow_alias=NAMED))) == []
+    assert list(find_missing(Promotion(mlflow_alias=NAMED))) == []
 
 
-@follows("tasks/promotion/promote.py:version_of")
+@follows("tasks/promotion/promote.py:find_version")
 def test_a_version_is_found_by_its_run_or_its_number(registry: Registry) -> None:
     with pytest.raises(ConfigError, match="0 versions of revision abc") as refused:
-        version_of(NAMED, revision="abc", training_run="run-1")
+        find_version(NAMED, revision="abc", training_run="run-1")
     remedy = "Register the model under its MLflow run, or announce the number of the version as revision."
     assert refused.value.remedy == remedy
     registry.create()
-    assert version_of(NAMED, revision="abc", training_run="run-1") == "1"
-    assert version_of(NAMED, revision="1", training_run="") == "1"
+    assert find_version(NAMED, revision="abc", training_run="run-1") == "1"
+    assert find_version(NAMED, revision="1", training_run="") == "1"
 
 
 @pytest.mark.usefixtures("prefect_server")
 @pytest.mark.parametrize("place", ["CONTRAPOSE_WEBHOOK_SECRET", f"the Prefect Secret block {BLOCK}"])
-@follows("tasks/promotion/promote.py:webhook_secret")
+@follows("tasks/promotion/promote.py:read_webhook_secret")
 def test_a_long_secret_is_taken_from_where_the_short_one_is(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def put(secret: str) -> None:
         if place.isupper():
@@ -173,10 +173,10 @@ def test_a_long_secret_is_taken_from_where_the_short_one_is(place: str, monkeypa
 
     put("short")
     with pytest.raises(ConfigError, match="a secret of 5 characters") as refused:
-        webhook_secret()
+        read_webhook_secret()
     assert refused.value.remedy == f"Set {place} to a long random text."
     put(SECRET)
-    assert webhook_secret() == SECRET
+    assert read_webhook_secret() == SECRET
 
 
 @pytest.mark.parametrize("origin", ["http://127.0.0.1:9", "https://[::1]", "http://[::1]:8000", "http://93.184.216.34"])
@@ -205,13 +205,13 @@ def test_a_receiver_that_was_started_or_another_address_is_reached(monkeypatch: 
     monkeypatch.setenv("CONTRAPOSE_WEBHOOK_SECRET", SECRET)
     with receiving() as gone:
         stopped = gone.url
-    (lacking,) = missing(Promotion(webhook=stopped))
+    (lacking,) = find_missing(Promotion(webhook=stopped))
     assert "no server accepts a connection" in lacking.found
     assert lacking.remedy == "Start it, or correct the address."
     with socket.create_server(("127.0.0.1", int(re.sub(r"\D", "", stopped.rpartition(":")[2])))):
-        assert list(missing(Promotion(webhook=stopped))) == []
+        assert list(find_missing(Promotion(webhook=stopped))) == []
     with receiving() as receiver:
-        assert list(missing(Promotion(webhook=receiver.url))) == []
+        assert list(find_missing(Promotion(webhook=receiver.url))) == []
 
 
 def check(share: float, **options: Any) -> Mapping[str, Any]:
@@ -221,7 +221,7 @@ def check(share: float, **options: Any) -> Mapping[str, Any]:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("recording_prefect", "own_store", "in_tmp")
-@follows("tasks/promotion/webhook.py:send")
+@follows("tasks/promotion/webhook.py:deliver")
 def test_a_receiver_that_was_fixed_is_called_by_the_next_announcement(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONTRAPOSE_WEBHOOK_SECRET", SECRET)
     monkeypatch.setenv("CONTRAPOSE_WEBHOOK_HOSTS", "127.0.0.1")

@@ -28,7 +28,7 @@ from contrapose.flows.cli import main
 from contrapose.flows.cli.history import read_past_runs
 from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.tasks.core.errors import ConfigError, CutShortError
-from contrapose.tasks.history.dataset import append
+from contrapose.tasks.history.dataset import append_run
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.base import DatabaseAwayError
 from contrapose.tasks.store.checks import CheckTakenOverError
@@ -246,8 +246,8 @@ def test_a_run_that_was_taken_over_is_published_by_the_other_process(monkeypatch
 @pytest.mark.parametrize("named", ["--history", "CONTRAPOSE_HISTORY"])
 @follows("tasks/history/reading.py:read_history")
 def test_another_history_is_read(named: str, in_tmp: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    append("memory://broken", past_run(), key="x")
-    append("own", past_run(), key="x")
+    append_run("memory://broken", past_run(), key="x")
+    append_run("own", past_run(), key="x")
 
     def broken(*_: object, **__: object) -> None:
         raise NotImplementedError

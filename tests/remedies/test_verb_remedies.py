@@ -25,7 +25,7 @@ from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.flows.orchestration.options import select_tests
 from contrapose.flows.run_lifecycle import read_begun_config
 from contrapose.tasks.config.suite_files import load_config
-from contrapose.tasks.history.dataset import append
+from contrapose.tasks.history.dataset import append_run
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.opening import connect
 from contrapose.tasks.store.schema import RUNS
@@ -38,7 +38,7 @@ BATCH = "batch prompts --model openai/x --test add_toxic_words --limit 1 --out p
 
 
 def write_history(folder: Path) -> None:
-    append(str(folder / "own"), past_run(), key="0")
+    append_run(str(folder / "own"), past_run(), key="0")
 
 
 def write_old_part(folder: Path) -> None:

@@ -54,14 +54,14 @@ PAIRS = [
         files={"log.jsonl": lines({"id": 1, **dict.fromkeys(WIDE, "Hm.")})},
     ),
     Case(
-        site="tasks/certify/verdict_log.py:_verdicts_in",
+        site="tasks/certify/verdict_log.py:_yield_verdicts",
         command=READ,
         says="row 2, column first: no value",
         follow=write("Fill it in", "log.jsonl", lines(PAIR, SWAPPED)),
         files={"log.jsonl": lines(PAIR, {**SWAPPED, "first": ""})},
     ),
     Case(
-        site="tasks/certify/verdict_log.py:_verdicts_in",
+        site="tasks/certify/verdict_log.py:_yield_verdicts",
         command=READ,
         says="row 2, column pair: no value",
         follow=write("leave the row out", "log.jsonl", lines(PAIR)),
@@ -134,14 +134,14 @@ SINGLES = [
         files={"log.jsonl": lines({"judge": "j", "verdict": "pass", "gold": ""}, {**BAD, "label": None})},
     ),
     Case(
-        site="tasks/certify/single_answers.py:_rows_in",
+        site="tasks/certify/single_answers.py:_parse_source",
         command=READ,
         says="the label 5",
         follow=write("Write 1 for a reply that people pass", "log.jsonl", lines(GOOD, BAD)),
         files={"log.jsonl": lines({**GOOD, "label": 5}, BAD)},
     ),
     Case(
-        site="tasks/certify/single_answers.py:_rows_in",
+        site="tasks/certify/single_answers.py:_parse_source",
         command="certify words.jsonl scores.jsonl",
         says="the verdicts pass and 7 of judge j",
         follow=write("one kind of verdict for each judge", "scores.jsonl", lines({**GOOD, "judge": "k", "verdict": 7})),

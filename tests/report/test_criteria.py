@@ -23,7 +23,7 @@ from contrapose.flows.serve.view.runs import describe_run
 from contrapose.tasks.core.criteria import list_criteria
 from contrapose.tasks.core.outcome import DataSummary, Outcome, Summary
 from contrapose.tasks.core.stopping import Stopping, describe_early_stop
-from contrapose.tasks.history.dataset import SCHEMA, append, from_row, past_run, to_table, verified_rows
+from contrapose.tasks.history.dataset import SCHEMA, append_run, from_row, make_past_run, to_table, verified_rows
 from contrapose.tasks.report import html, markdown
 from contrapose.tasks.report import summary as plain
 from contrapose.tasks.report.charts import make_image_url
@@ -74,7 +74,7 @@ def in_runs_of_view(told: Summary) -> str:
 
 
 def in_history_data(told: Summary) -> str:
-    (row,) = json.loads(format_data([past_run(told, {})], changes=False, style="json"))
+    (row,) = json.loads(format_data([make_past_run(told, {})], changes=False, style="json"))
     return str(row["criteria"])
 
 
@@ -94,7 +94,7 @@ def test_the_chart_shows_both_rates_and_the_verdict_beside_the_one_that_decided(
 
 
 def test_the_history_table_shows_both_rates_in_80_columns() -> None:
-    text = "".join(show_runs([past_run(planted_summary(), {})], changes=False, console=Console(width=80)))
+    text = "".join(show_runs([make_past_run(planted_summary(), {})], changes=False, console=Console(width=80)))
     run, first, second = [line.split() for line in text.splitlines() if line.strip()][-3:]
     assert run == ["2026-11-21", "08:02", "36", "FAIL"]
     assert first == ["contrast", "rate", "12.5%", "5.0-26.0%", "50%"]
@@ -103,7 +103,7 @@ def test_the_history_table_shows_both_rates_in_80_columns() -> None:
 
 
 def test_the_history_page_shows_both_rates(tmp_path: Path) -> None:
-    append(str(tmp_path), past_run(planted_summary(), {"prompt": {}}), key="a")
+    append_run(str(tmp_path), make_past_run(planted_summary(), {"prompt": {}}), key="a")
     page = site.Viewer(root=tmp_path, history=str(tmp_path))("/history")
     text = " ".join(bytes(page.content).decode().split())  # type: ignore[union-attr,arg-type]
     assert "<b>12.5%</b> <span>contrast rate of the last run, gate 50%; also pass rate 90% (gate 70%)" in text
@@ -111,7 +111,7 @@ def test_the_history_page_shows_both_rates(tmp_path: Path) -> None:
 
 
 def test_the_history_keeps_the_rates_and_reads_runs_without_them() -> None:
-    kept = past_run(planted_summary(), {})
+    kept = make_past_run(planted_summary(), {})
     (row,) = verified_rows(to_table(kept)).to_pylist()
     assert from_row(row) == kept
     tests = SCHEMA.field("tests").type

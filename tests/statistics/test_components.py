@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from contrapose.tasks.statistics.components import Components, components, over_wordings, widened
-from contrapose.tasks.statistics.power import further_rows_needed
+from contrapose.tasks.statistics.components import Components, cover_wordings, estimate_components, widen
+from contrapose.tasks.statistics.power import count_further_rows
 from contrapose.tasks.statistics.shares import Interval, clustered_share, evidence, wilson
 
 SAMPLES, WORDINGS = 24, 7
@@ -24,7 +24,7 @@ def drawn(*, seed: int = 0, askings: int = 1, between: float = 0.6) -> pd.DataFr
 
 
 def of(rows: pd.DataFrame) -> Components:
-    parts = components(rows["value"], rows["sample"], rows["wording"])
+    parts = estimate_components(rows["value"], rows["sample"], rows["wording"])
     assert parts is not None
     return parts
 
@@ -80,7 +80,7 @@ def test_samples_in_one_wording_each_show_wordings_alone() -> None:
     [([], [], []), ([1.0, 0.0], [0, 1], [4, 4]), ([1.0, 0.0], [0, 1], [0, 1]), ([np.nan] * 3, [0, 1, 2], [0, 1, 2])],
 )
 def test_nothing_is_known_of_too_few(values: list[float], sample: list[int], wording: list[int]) -> None:
-    assert components(values, sample, wording) is None
+    assert estimate_components(values, sample, wording) is None
 
 
 def test_rows_that_are_unknown_do_not_count() -> None:
@@ -102,7 +102,7 @@ def worded(*, rate: float, spread: float, seed: int, samples: int = 100) -> tupl
 def test_evidence_is_weaker_where_wordings_differ() -> None:
     true, sample, own = worded(rate=0.8, spread=1.0, seed=1)
     plain = clustered_share(true, sample)
-    covered = over_wordings(plain, components(true, sample, own), wordings=6)
+    covered = cover_wordings(plain, estimate_components(true, sample, own), wordings=6)
     assert covered.effective < plain.effective / 2
     low, high = wilson(plain)
     assert wilson(covered).low < low
@@ -114,7 +114,7 @@ def test_evidence_is_weaker_where_wordings_differ() -> None:
 def test_evidence_never_grows_when_wordings_count(seed: int) -> None:
     true, sample, own = worded(rate=0.9, spread=0.3, seed=seed)
     plain = clustered_share(true, sample)
-    covered = over_wordings(plain, components(true, sample, own), wordings=6)
+    covered = cover_wordings(plain, estimate_components(true, sample, own), wordings=6)
     for gate in (0.5, 0.8, 0.95):
         # Beyond one half, where nothing is claimed, weaker evidence has the smaller p value.
         assert evidence(covered, gate).reached >= min(0.5, evidence(plain, gate).reached)
@@ -127,7 +127,9 @@ def test_one_more_pass_never_weakens_evidence_to_that_of_all_passes() -> None:
     one = every.copy()
     one[3] = False
     p = [
-        evidence(over_wordings(clustered_share(true, sample), components(true, sample, own), wordings=6), 0.9).reached
+        evidence(
+            cover_wordings(clustered_share(true, sample), estimate_components(true, sample, own), wordings=6), 0.9
+        ).reached
         for true in (every, one)
     ]
     assert p[0] <= p[1]
@@ -136,22 +138,22 @@ def test_one_more_pass_never_weakens_evidence_to_that_of_all_passes() -> None:
 def test_no_number_of_cases_in_the_same_wordings_gets_under_what_these_leave() -> None:
     true, sample, own = worded(rate=0.8, spread=1.2, seed=4, samples=400)
     plain = clustered_share(true, sample)
-    covered = over_wordings(plain, components(true, sample, own), wordings=6)
+    covered = cover_wordings(plain, estimate_components(true, sample, own), wordings=6)
     gate = round(covered.rate - 0.03, 2)
-    assert further_rows_needed(plain, gate) is not None
-    assert further_rows_needed(covered, gate) is None
+    assert count_further_rows(plain, gate) is not None
+    assert count_further_rows(covered, gate) is None
 
 
 def test_an_interval_of_a_mean_is_longer_where_wordings_differ_and_stays_in_its_bounds() -> None:
     parts = of(drawn())
     short = Interval(2.9, 3.1)
-    long = widened(short, 3.0, parts)
+    long = widen(short, 3.0, parts)
     assert long.low < 2.7
     assert long.high > 3.3
-    assert widened(short, 3.0, parts, bounds=Interval(2.8, 3.2)) == (2.8, 3.2)
-    assert widened(short, 3.0, None) == short
+    assert widen(short, 3.0, parts, bounds=Interval(2.8, 3.2)) == (2.8, 3.2)
+    assert widen(short, 3.0, None) == short
 
 
 def test_nothing_that_varies_widens_nothing() -> None:
     rows = drawn().assign(value=1.0)
-    assert widened(Interval(1.0, 1.0), 1.0, of(rows)) == (1.0, 1.0)
+    assert widen(Interval(1.0, 1.0), 1.0, of(rows)) == (1.0, 1.0)

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from contrapose.tasks.statistics.families import (
-    at_most,
     benjamini_hochberg,
-    discordant,
+    binomial_cdf,
+    compare_discordant,
     format_p_over_level,
     holm,
     mcnemar,
@@ -25,7 +25,7 @@ def test_mcnemar_counts_the_pairs_that_differ() -> None:
 
 def test_mcnemar_is_the_binomial_test_of_the_split() -> None:
     # Two-sided: 2 x (1 + 10) / 2^10.
-    assert discordant(9, 1).p == pytest.approx(2 * 11 / 1024)
+    assert compare_discordant(9, 1).p == pytest.approx(2 * 11 / 1024)
 
 
 def test_answers_that_never_differ_show_nothing() -> None:
@@ -50,7 +50,7 @@ def test_holm_and_benjamini_hochberg_are_those_of_statsmodels(values: list[float
 @pytest.mark.parametrize(("count", "trials"), [(0, 0), (0, 9), (4, 9), (9, 9), (12, 9), (498_000, 1_000_000)])
 @pytest.mark.parametrize("rate", [0.0, 0.3, 0.5, 0.8, 1.0])
 def test_the_tail_of_the_binomial_distribution_is_that_of_scipy(count: int, trials: int, rate: float) -> None:
-    assert at_most(count, trials, rate) == pytest.approx(binom.cdf(count, trials, rate), rel=1e-10)
+    assert binomial_cdf(count, trials, rate) == pytest.approx(binom.cdf(count, trials, rate), rel=1e-10)
 
 
 @pytest.mark.parametrize(

@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from contrapose.tasks.statistics.shares import Evidence, clustered_share, evidence, independent
+from contrapose.tasks.statistics.shares import Evidence, clustered_share, evidence, make_independent
 
 
 def test_bounds_are_exact() -> None:
     # 9 of 10 at a true rate of 0.65: 0.65^10 + 10 x 0.65^9 x 0.35.
-    assert evidence(independent(9, 10), 0.65).reached == pytest.approx(0.65**10 + 10 * 0.65**9 * 0.35)
+    assert evidence(make_independent(9, 10), 0.65).reached == pytest.approx(0.65**10 + 10 * 0.65**9 * 0.35)
 
 
 @pytest.mark.parametrize("rows", [10, 50, 99, 100, 373])
 @pytest.mark.parametrize("gate", [0.0, 0.3, 0.65, 0.95, 1.0])
 def test_a_bound_reaches_the_gate_where_the_p_value_says_so(rows: int, gate: float) -> None:
     for true in range(rows + 1):
-        found = evidence(independent(true, rows), gate)
+        found = evidence(make_independent(true, rows), gate)
         if gate > 0:
             assert (found.bounds.low >= gate) == (found.reached <= 0.05)
         if 0 < gate < 1:
@@ -31,7 +31,7 @@ def test_a_bound_reaches_the_gate_where_the_p_value_says_so(rows: int, gate: flo
 @pytest.mark.parametrize("gate", [0.5, 0.95])
 def test_a_gate_at_its_boundary_is_passed_and_failed_in_at_most_one_of_twenty(rows: int, gate: float) -> None:
     chances = binom.pmf(np.arange(rows + 1), rows, gate)
-    bounds = [evidence(independent(true, rows), gate).bounds for true in range(rows + 1)]
+    bounds = [evidence(make_independent(true, rows), gate).bounds for true in range(rows + 1)]
     assert chances @ np.array([low >= gate for low, _ in bounds]) <= 0.05
     assert chances @ np.array([high < gate for _, high in bounds]) <= 0.05
 
@@ -68,5 +68,5 @@ def test_no_result_passes_what_as_many_copies_could_not() -> None:
 
 
 def test_a_gate_of_zero_is_reached_by_whatever_there_is() -> None:
-    found = evidence(independent(0, 10), 0.0)
+    found = evidence(make_independent(0, 10), 0.0)
     assert (found.reached, found.missed, found.bounds.low) == (0.0, 1.0, 0.0)

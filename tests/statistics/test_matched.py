@@ -14,7 +14,7 @@ from scipy.stats import multinomial
 from bench.simulated.not_worse import chance_of_claim, claims, draw_clusters, is_not_worse, wins_needed
 from bench.simulated.stopping import most
 from contrapose.tasks.statistics.looks import Looks
-from contrapose.tasks.statistics.matched import Pairs, bounds_at, effective_pairs, lower_bound, tail, tango_score
+from contrapose.tasks.statistics.matched import Pairs, bound_difference, effective_pairs, lower_bound, tail, tango_score
 from contrapose.tasks.statistics.shares import LEVEL, copies
 
 RUNS = 400
@@ -84,7 +84,7 @@ def test_one_more_win_never_lowers_a_bound(lost: int, won: int, cases: int) -> N
 
 def test_bounds_change_sides_with_the_models() -> None:
     first, second = answers(12, 7, 150)
-    one, other = bounds_at(first, second, np.arange(150)), bounds_at(second, first, np.arange(150))
+    one, other = bound_difference(first, second, np.arange(150)), bound_difference(second, first, np.arange(150))
     assert (one.low, one.high) == pytest.approx((-other.high, -other.low))
 
 
@@ -120,14 +120,14 @@ def test_clusters_of_equal_models_are_called_not_worse() -> None:
 @pytest.mark.parametrize(("clusters", "margin", "enough"), [(14, 0.5, 15), (28, 0.1, 32), (58, 0.05, 63)])
 def test_too_few_clusters_rule_out_no_loss_even_if_nothing_is_lost(clusters: int, margin: float, enough: int) -> None:
     first, cluster = np.ones(10 * clusters), np.repeat(np.arange(clusters), 10)
-    bounds = bounds_at(first, first, cluster)
+    bounds = bound_difference(first, first, cluster)
     assert bounds.low < -margin
-    more = bounds_at(np.ones(10 * enough), np.ones(10 * enough), np.repeat(np.arange(enough), 10))
+    more = bound_difference(np.ones(10 * enough), np.ones(10 * enough), np.repeat(np.arange(enough), 10))
     assert more.low >= -margin
 
 
 def test_one_cluster_has_no_bounds() -> None:
-    assert bounds_at(np.ones(9), np.zeros(9), np.zeros(9)) is None
+    assert bound_difference(np.ones(9), np.zeros(9), np.zeros(9)) is None
 
 
 def test_clusters_are_worth_at_most_their_rows_and_copies_at_most_their_clusters() -> None:
@@ -145,15 +145,15 @@ def test_what_is_called_not_worse_has_a_bound_within_the_margin() -> None:
 
 def test_shares_of_repeats_bound_no_worse_than_their_lost_cases_would() -> None:
     first, cluster = np.ones(80), np.arange(80)
-    low = [bounds_at(np.r_[first[1:], own], first, cluster) for own in (1.0, 2 / 3, 0.0)]
+    low = [bound_difference(np.r_[first[1:], own], first, cluster) for own in (1.0, 2 / 3, 0.0)]
     none, third, lost = (own.low for own in low if own is not None)
     assert none > third > lost
 
 
 def test_early_bounds_are_wider_and_those_of_clusters_too() -> None:
     first, second = answers(9, 14, 240)
-    at = [bounds_at(first, second, np.arange(240), looks=Looks(shares=shares)) for shares in ((0.9,), (0.2,))]
-    grouped = bounds_at(first, second, np.arange(240) % 80, looks=Looks(shares=(0.9,)))
+    at = [bound_difference(first, second, np.arange(240), looks=Looks(shares=shares)) for shares in ((0.9,), (0.2,))]
+    grouped = bound_difference(first, second, np.arange(240) % 80, looks=Looks(shares=(0.9,)))
     late, early, clustered = (own for own in (*at, grouped) if own is not None)
     assert early.low < late.low < late.high < early.high
     assert clustered.low < late.low
@@ -162,5 +162,5 @@ def test_early_bounds_are_wider_and_those_of_clusters_too() -> None:
 def test_pairs_that_were_not_both_scored_do_not_count() -> None:
     first, second = answers(3, 4, 60)
     more = (np.r_[values, np.nan] for values in (first, second))
-    assert bounds_at(*more, np.arange(61)) == bounds_at(first, second, np.arange(60))
-    assert bounds_at([np.nan], [1.0], [0]) is None
+    assert bound_difference(*more, np.arange(61)) == bound_difference(first, second, np.arange(60))
+    assert bound_difference([np.nan], [1.0], [0]) is None

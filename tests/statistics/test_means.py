@@ -6,8 +6,16 @@ import numpy as np
 import pytest
 from scipy.stats import bootstrap, norm, t
 
-from contrapose.tasks.statistics.means import RESAMPLES, SEED, difference, hardly_differ, mean, resamples_for, tail_of
-from contrapose.tasks.statistics.shares import LEVEL, independent, spread, wilson
+from contrapose.tasks.statistics.means import (
+    RESAMPLES,
+    SEED,
+    count_resamples,
+    difference,
+    is_nearly_constant,
+    mean,
+    widen_tail,
+)
+from contrapose.tasks.statistics.shares import LEVEL, compute_spread, make_independent, wilson
 
 RNG = np.random.default_rng(4)
 VALUES = RNG.normal(2.0, 1.0, size=400)
@@ -19,12 +27,12 @@ def test_the_interval_is_that_of_scipys_bootstrap(rows_of_each: int) -> None:
     found = mean(VALUES[:120], ALONE[:120] // rows_of_each)
     assert found.interval is not None
     sums, counts = VALUES[:120].reshape(-1, rows_of_each).sum(axis=1), np.full(120 // rows_of_each, float(rows_of_each))
-    tail = tail_of(1 - LEVEL, sums, counts)
+    tail = widen_tail(1 - LEVEL, sums, counts)
     theirs = bootstrap(
         (sums, counts),
         lambda s, n, axis: s.sum(axis=axis) / n.sum(axis=axis),
         paired=True,
-        n_resamples=resamples_for(tail, len(sums)),
+        n_resamples=count_resamples(tail, len(sums)),
         # As many at a time as we draw.
         batch=100,
         confidence_level=1 - 2 * tail,
@@ -86,8 +94,8 @@ def test_an_interval_of_few_changes_holds_that_of_none() -> None:
 
 
 def test_the_thinnest_tail_takes_no_more_than_the_most_clusters_would() -> None:
-    assert resamples_for(1e-30, 40) == 250_000
-    assert resamples_for(0.0, 2_000) == 5_000
+    assert count_resamples(1e-30, 40) == 250_000
+    assert count_resamples(0.0, 2_000) == 5_000
 
 
 def test_an_end_that_few_clusters_decide_hardly_depends_on_what_is_drawn() -> None:
@@ -117,7 +125,7 @@ def test_an_interval_of_few_changes_is_put_together_from_those_of_the_rows_above
     values[:3], values[3:5] = 1.0, 0.0
     found = mean(values, np.arange(40), bounds=(0, 1))
     assert found.interval is not None
-    up, down = wilson(independent(3, 40)), wilson(independent(2, 40))
+    up, down = wilson(make_independent(3, 40)), wilson(make_independent(2, 40))
     low = found.value - np.hypot(0.5 * (3 / 40 - up.low), 0.5 * (down.high - 2 / 40))
     high = found.value + np.hypot(0.5 * (up.high - 3 / 40), 0.5 * (2 / 40 - down.low))
     assert found.interval == pytest.approx((low, high))
@@ -133,21 +141,21 @@ def test_the_confidence_of_a_difference_is_kept_where_few_rows_differ() -> None:
 def test_fewer_than_ten_clusters_that_differ_are_few(differing: int, few: bool) -> None:
     values = np.zeros(60)
     values[:differing] = 1
-    assert hardly_differ(values, np.arange(60)) is few
+    assert is_nearly_constant(values, np.arange(60)) is few
     # Two rows of a cluster are one cluster.
-    assert hardly_differ(np.repeat(values, 2), np.repeat(np.arange(60), 2)) is few
+    assert is_nearly_constant(np.repeat(values, 2), np.repeat(np.arange(60), 2)) is few
 
 
 def test_the_tail_is_that_of_student_for_the_variance_of_clusters() -> None:
     sums, counts = np.array([0.0, 1.0, 3.0, 4.0, 2.0]), np.ones(5)
-    reach = (5 / 4) ** 0.5 * t.ppf(0.975, spread(sums, counts).freedom)
-    assert tail_of(0.95, sums, counts) == pytest.approx(norm.sf(reach))
-    assert tail_of(0.99, sums, counts) < tail_of(0.95, sums, counts)
+    reach = (5 / 4) ** 0.5 * t.ppf(0.975, compute_spread(sums, counts).freedom)
+    assert widen_tail(0.95, sums, counts) == pytest.approx(norm.sf(reach))
+    assert widen_tail(0.99, sums, counts) < widen_tail(0.95, sums, counts)
 
 
 def test_ten_resamples_lie_beyond_each_end() -> None:
-    assert resamples_for(0.001, 10) == 10_000
-    assert resamples_for(0.5, 10) == RESAMPLES
+    assert count_resamples(0.001, 10) == 10_000
+    assert count_resamples(0.5, 10) == RESAMPLES
 
 
 def test_a_share_is_that_of_the_rows_that_count() -> None:

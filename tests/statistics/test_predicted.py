@@ -7,7 +7,7 @@ import pytest
 
 from bench.simulated import labels as simulated
 from contrapose.tasks.statistics.means import Mean
-from contrapose.tasks.statistics.predicted import Predicted, labels_to_decide, predict_mean
+from contrapose.tasks.statistics.predicted import Predicted, count_deciding_labels, predict_mean
 from contrapose.tasks.statistics.shares import Interval
 
 ROWS, LABELS = 1_000, 120
@@ -93,7 +93,7 @@ def test_rows_in_copies_count_as_their_clusters() -> None:
 def test_labels_of_one_cluster_have_no_interval() -> None:
     own = predict_mean([1, 0, 1, np.nan], [1, 0, 1, 1], ["a", "a", "a", "b"])
     assert own.mean.interval is None
-    assert labels_to_decide(own, 0.5) is None
+    assert count_deciding_labels(own, 0.5) is None
 
 
 def test_no_label_gives_nothing() -> None:
@@ -112,12 +112,12 @@ def test_unread_verdicts_and_scores_are_taken() -> None:
 def test_as_many_further_labels_as_advised_decide_and_one_fewer_does_not() -> None:
     own = predicted(*planted())
     gate = own.mean.value - 0.05
-    more = labels_to_decide(own, gate)
+    more = count_deciding_labels(own, gate)
     assert more
     assert own.strata.interval((LABELS + more) / LABELS).low >= gate
     assert own.strata.interval((LABELS + more - 1) / LABELS).low < gate
-    assert labels_to_decide(own, 0.1) == 0
-    assert labels_to_decide(own, own.mean.value) is None
+    assert count_deciding_labels(own, 0.1) == 0
+    assert count_deciding_labels(own, own.mean.value) is None
 
 
 def test_a_few_cells_of_the_simulation_hold() -> None:

@@ -18,12 +18,12 @@ from contrapose.tasks.statistics.shares import (
     Interval,
     Share,
     clustered_share,
+    compute_penalty,
+    compute_spread,
     copies,
     exact,
-    fewer,
-    independent,
-    spread,
-    unequal,
+    fisher,
+    make_independent,
     wilson,
 )
 
@@ -38,7 +38,7 @@ from contrapose.tasks.statistics.shares import (
 def test_intervals_are_those_of_statsmodels(method: str, rows: int, rate: float, worth: float, level: float) -> None:
     from statsmodels.stats.proportion import proportion_confint
 
-    share = replace(independent(round(rate * rows), rows), effective=max(1.0, rows * worth))
+    share = replace(make_independent(round(rate * rows), rows), effective=max(1.0, rows * worth))
     own = wilson(share, confidence=1 - 2 * level) if method == "wilson" else exact(share, level)
     alpha = 1 - (1 - 2 * level) if method == "wilson" else 2 * level
     if alpha:
@@ -50,14 +50,14 @@ def test_intervals_are_those_of_statsmodels(method: str, rows: int, rate: float,
 def test_an_interval_holds_its_rate_and_leaves_the_unit_interval_nowhere(interval: Callable[[Share], Interval]) -> None:
     for rows in range(1, 200):
         for true in (0, rows // 2, rows):
-            share = independent(true, rows)
+            share = make_independent(true, rows)
             low, high = interval(share)
             assert 0 <= low <= share.rate <= high <= 1
-    assert (interval(independent(0, 9)).low, interval(independent(9, 9)).high) == (0, 1)
+    assert (interval(make_independent(0, 9)).low, interval(make_independent(9, 9)).high) == (0, 1)
 
 
 def test_a_level_that_decides_nothing_leaves_nothing_out() -> None:
-    assert wilson(independent(8, 10), confidence=1) == exact(independent(8, 10), 0) == (0, 1)
+    assert wilson(make_independent(8, 10), confidence=1) == exact(make_independent(8, 10), 0) == (0, 1)
 
 
 def test_one_large_cluster_is_worth_less_than_its_rows() -> None:
@@ -67,7 +67,7 @@ def test_one_large_cluster_is_worth_less_than_its_rows() -> None:
 
 def test_rows_of_their_own_count_in_full() -> None:
     share = clustered_share([True, False, True], ["a", "b", "c"])
-    assert share == independent(2, 3)
+    assert share == make_independent(2, 3)
 
 
 def test_clusters_that_all_agree_count_as_one_row_each() -> None:
@@ -89,19 +89,19 @@ def test_effective_rows_lie_between_one_and_all(rows: list[tuple[bool, int]]) ->
 
 
 def test_equal_shares_do_not_differ_and_far_ones_do() -> None:
-    assert unequal(independent(50, 100), independent(50, 100)) == 1
-    assert unequal(independent(90, 100), independent(50, 100)) < 1e-6
+    assert fisher(make_independent(50, 100), make_independent(50, 100)) == 1
+    assert fisher(make_independent(90, 100), make_independent(50, 100)) < 1e-6
 
 
 def test_a_design_effect_makes_a_difference_less_sure() -> None:
     weak = Share(true=90, rows=100, clusters=10, effective=10)
-    assert unequal(weak, independent(50, 100)) > 0.01
+    assert fisher(weak, make_independent(50, 100)) > 0.01
 
 
 def test_a_share_knows_the_degrees_of_freedom_of_its_clusters() -> None:
     true, cluster = np.arange(60) % 3 == 0, np.repeat(np.arange(12), 5)
     share = clustered_share(true, cluster)
-    assert share.freedom == spread(np.bincount(cluster, weights=true), np.bincount(cluster)).freedom
+    assert share.freedom == compute_spread(np.bincount(cluster, weights=true), np.bincount(cluster)).freedom
     assert clustered_share(true, np.arange(60)).freedom == np.inf
     assert clustered_share(np.ones(60), cluster).freedom == np.inf
 
@@ -120,7 +120,7 @@ def without_each() -> np.ndarray:
 def test_the_variance_is_that_of_the_means_with_one_cluster_left_out() -> None:
     apart = without_each() - SUMS.sum() / SIZES.sum()
     clusters = len(SUMS)
-    assert spread(SUMS, SIZES).variance == pytest.approx((clusters - 1) / clusters * float((apart**2).sum()))
+    assert compute_spread(SUMS, SIZES).variance == pytest.approx((clusters - 1) / clusters * float((apart**2).sum()))
 
 
 def test_its_degrees_of_freedom_are_those_of_a_sum_of_squares_that_vary_so() -> None:
@@ -128,21 +128,21 @@ def test_its_degrees_of_freedom_are_those_of_a_sum_of_squares_that_vary_so() -> 
     squares = (without_each() - SUMS.sum() / SIZES.sum()) ** 2
     expected = 2 * squares.sum() ** 2 / (len(squares) * squares.var())
     assert 1 < expected < copies(SIZES) - 1
-    assert spread(SUMS, SIZES).freedom == pytest.approx(expected)
+    assert compute_spread(SUMS, SIZES).freedom == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("scale", [1e-4, 1e4])
 def test_the_degrees_of_freedom_do_not_depend_on_the_unit(scale: float) -> None:
-    usual, other = spread(SUMS, SIZES), spread(SUMS * scale, SIZES)
+    usual, other = compute_spread(SUMS, SIZES), compute_spread(SUMS * scale, SIZES)
     assert other.freedom == pytest.approx(usual.freedom)
     assert other.variance == pytest.approx(usual.variance * scale**2)
 
 
 def test_the_degrees_of_freedom_are_those_of_the_clusters_at_most_and_one_at_least() -> None:
     sizes = np.full(10, 4)
-    alike = spread(np.array([1.0, 3.0] * 5), sizes)
+    alike = compute_spread(np.array([1.0, 3.0] * 5), sizes)
     assert alike.freedom == copies(sizes) - 1 == 9
-    assert spread(np.array([60.0, 1.0]), np.array([100, 1])).freedom == 1
+    assert compute_spread(np.array([60.0, 1.0]), np.array([100, 1])).freedom == 1
 
 
 def test_copies_of_rows_tell_as_much_as_the_squared_sum_over_the_sum_of_squares() -> None:
@@ -152,5 +152,5 @@ def test_copies_of_rows_tell_as_much_as_the_squared_sum_over_the_sum_of_squares(
 
 @pytest.mark.parametrize(("rows", "clusters"), [(100, 5), (40, 12.5), (7, 7)])
 def test_few_clusters_cost_the_squared_ratio_of_the_quantiles(rows: float, clusters: float) -> None:
-    assert fewer(rows, clusters) == pytest.approx((t.ppf(0.975, rows - 1) / t.ppf(0.975, clusters - 1)) ** 2)
-    assert fewer(rows, clusters) <= 1
+    assert compute_penalty(rows, clusters) == pytest.approx((t.ppf(0.975, rows - 1) / t.ppf(0.975, clusters - 1)) ** 2)
+    assert compute_penalty(rows, clusters) <= 1

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from contrapose.tasks.statistics.looks import Looks
 from contrapose.tasks.statistics.shares import clustered_share, evidence
-from contrapose.tasks.statistics.tallies import NOTHING, Evidences, Tally, evidences
+from contrapose.tasks.statistics.tallies import NOTHING, Evidences, Tally, compute_evidences
 
 RUNS = 20
 GATES = (0.0, 0.05, 0.65, 0.7, 0.95, 1.0)
@@ -57,21 +57,21 @@ def test_each_run_has_the_evidence_that_it_has_by_itself(
     sizes: np.ndarray, rate: float, gate: float, portion: int, alike: bool
 ) -> None:
     true = drawn(sizes, rate, alike=alike)
-    agree(evidences(tallied(true, sizes, portion=portion), gate), alone(true, sizes, gate))
+    agree(compute_evidences(tallied(true, sizes, portion=portion), gate), alone(true, sizes, gate))
 
 
 @pytest.mark.parametrize("sizes", [[1] * 40, [3] * 15, [500, 3, 3, 90, 1], [7]], ids=str)
 @pytest.mark.parametrize("share", [0.0, 1 / 3, 1.0])
 def test_runs_whose_clusters_are_all_alike_are_no_exception(sizes: list[int], share: float) -> None:
     true = np.round(share * np.tile(sizes, (2, 1))).astype(int)
-    agree(evidences(tallied(true, np.array(sizes), portion=4), 0.7), alone(true, np.array(sizes), 0.7))
+    agree(compute_evidences(tallied(true, np.array(sizes), portion=4), 0.7), alone(true, np.array(sizes), 0.7))
 
 
 def test_runs_that_are_left_out_change_no_other() -> None:
     sizes = np.array([1, 4, 2, 2, 5])
     true = drawn(sizes, 0.6, alike=True)
     some = np.arange(RUNS) % 3 == 0
-    agree(evidences(tallied(true, sizes, portion=2).of(some), 0.5), alone(true[some], sizes, 0.5))
+    agree(compute_evidences(tallied(true, sizes, portion=2).of(some), 0.5), alone(true[some], sizes, 0.5))
 
 
 @pytest.mark.parametrize("sizes", [[1] * 60, [1, 2, 3, 4] * 12, [20] * 5], ids=str)
@@ -101,4 +101,4 @@ def test_runs_may_differ_in_the_sizes_of_their_clusters() -> None:
         most_true=np.concatenate([tally.most_true for tally in tallies]),
     )
     single = [alone(own[None], one, 0.5) for own, one in zip(true, runs, strict=True)]
-    agree(evidences(together, 0.5), Evidences(*(np.concatenate(part) for part in zip(*single, strict=True))))
+    agree(compute_evidences(together, 0.5), Evidences(*(np.concatenate(part) for part in zip(*single, strict=True))))

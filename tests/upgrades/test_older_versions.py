@@ -13,12 +13,12 @@ from pydantic import TypeAdapter
 from contrapose.flows.cli import main
 from contrapose.flows.orchestration.form import Form
 from contrapose.flows.serve.view.site import Viewer
-from contrapose.tasks.compare.runs import finished_run, refuse_unlike
+from contrapose.tasks.compare.runs import read_finished_run, refuse_unlike
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.suite_files import load_config
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.places import Place
-from contrapose.tasks.history.queries import runs
+from contrapose.tasks.history.queries import select_runs
 from contrapose.tasks.history.reading import read_history
 from contrapose.tasks.store.opening import connect
 
@@ -38,7 +38,7 @@ def old_runs(tmp_path: Path) -> list[Path]:
 
 
 def test_an_old_run_is_read(old_runs: list[Path]) -> None:
-    finished = [finished_run(str(folder), Place(".")) for folder in old_runs]
+    finished = [read_finished_run(str(folder), Place(".")) for folder in old_runs]
     assert set(finished[0].tests) == {"add_negation", "add_toxic_words", "order_bias"}
     refuse_unlike(finished)
 
@@ -61,7 +61,7 @@ def test_an_old_run_is_listed(old_runs: list[Path], tmp_path: Path) -> None:
 def test_an_old_history_is_read() -> None:
     recorded = read_history(str(MADE / "history"))
     assert recorded.skipped == {}
-    assert [run["suite"] for run in runs(recorded.rows)] == ["harbour", "harbour"]
+    assert [run["suite"] for run in select_runs(recorded.rows)] == ["harbour", "harbour"]
 
 
 def test_an_old_suite_is_loaded() -> None:

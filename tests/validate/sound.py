@@ -24,13 +24,8 @@ from contrapose.tasks.tables.columnar import to_arrow
 from contrapose.tasks.tables.results import make_result_schema
 from contrapose.tasks.tables.table import write_arrow
 from contrapose.tasks.validate.gates import Sifted, sift
-from contrapose.tasks.validate.kinds import Handed, drawn_rows, handed
-from contrapose.tasks.validate.task import (
-    validate_cases,
-    validate_completions,
-    validate_results,
-    validate_samples,
-)
+from contrapose.tasks.validate.kinds import Handed, collect_handed, expect_rows
+from contrapose.tasks.validate.task import validate_cases, validate_completions, validate_results, validate_samples
 
 Rows = list[Any]
 Corrupt = Callable[[Rows], Rows]
@@ -60,11 +55,11 @@ class Sound:
 
     def handed(self, kind: Kind) -> Handed:
         if kind == "samples":
-            return drawn_rows(self.plan, self.source)
+            return expect_rows(self.plan, self.source)
         if kind == "cases":
-            return handed(self.plan, [self.table("samples")["id"]])
+            return collect_handed(self.plan, [self.table("samples")["id"]])
         asked = [case.id for case in self.cases if case.skip_reason is None]
-        return handed(self.plan, [pa.chunked_array([asked], pa.string())])
+        return collect_handed(self.plan, [pa.chunked_array([asked], pa.string())])
 
     def sifted(self, kind: Kind, *, own: tuple[Suite, ...] = (), part: int = 10_000) -> Sifted:
         table = self.table(kind)

@@ -25,9 +25,9 @@ from contrapose.tasks.core.errors import GateError
 from contrapose.tasks.core.validation import KINDS, Checked, Finding, Kind, blocking_findings
 from contrapose.tasks.report.validation import make_gate_error
 from contrapose.tasks.validate import expectations, gates
-from contrapose.tasks.validate.expectations import run, suite_made_once
+from contrapose.tasks.validate.expectations import get_suite_once, run_checks
 from contrapose.tasks.validate.gates import sift
-from contrapose.tasks.validate.suites import named_columns
+from contrapose.tasks.validate.suites import list_named_columns
 
 ID = "20260101T000000Z-quickstart-mock"
 
@@ -40,7 +40,7 @@ SOME_SLOW = [
 
 
 def about(finding: Finding) -> str:
-    return ", ".join(named_columns(dict(finding))) or finding["type"]
+    return ", ".join(list_named_columns(dict(finding))) or finding["type"]
 
 
 def refuse(*checked: Checked) -> GateError:
@@ -180,7 +180,7 @@ def test_threads_that_share_a_suite_look_at_their_own_rows() -> None:
             },
         },
     }
-    suite = suite_made_once(json.dumps([expectation]))
+    suite = get_suite_once(json.dumps([expectation]))
 
     def broken_of(rows: int) -> tuple[str, list[int]]:
         """A table of so many rows in which the last one is wrong."""
@@ -191,7 +191,7 @@ def test_threads_that_share_a_suite_look_at_their_own_rows() -> None:
                 "row": range(1, rows + 1),
             }
         )
-        (seen,) = run(suite, frame, parameters={})
+        (seen,) = run_checks(suite, frame, parameters={})
         return seen.error, list(seen.broken)
 
     lengths = list(range(2, 18))
@@ -200,15 +200,15 @@ def test_threads_that_share_a_suite_look_at_their_own_rows() -> None:
 
 
 def test_the_library_is_left_as_it_was() -> None:
-    suite = suite_made_once(json.dumps([{"type": "expect_column_values_to_be_unique", "kwargs": {"column": "id"}}]))
+    suite = get_suite_once(json.dumps([{"type": "expect_column_values_to_be_unique", "kwargs": {"column": "id"}}]))
     from great_expectations.expectations.expectation import Expectation
 
     own, frame = Expectation.configuration, pd.DataFrame({"id": ["a", "a"], "row": [1, 2]})
-    (seen,) = run(suite, frame, parameters={})
+    (seen,) = run_checks(suite, frame, parameters={})
     assert (seen.holds, seen.broken) == (False, [1, 2])
     assert Expectation.configuration is own
     with pytest.raises(TypeError):
-        run(suite, None, parameters={})  # type: ignore[arg-type]
+        run_checks(suite, None, parameters={})  # type: ignore[arg-type]
     assert Expectation.configuration is own
 
 
@@ -241,9 +241,9 @@ def looks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
 
     def counting(suite: object, frame: pd.DataFrame, **others: object) -> object:
         counts.append(len(frame))
-        return run(suite, frame, **others)  # type: ignore[arg-type]
+        return run_checks(suite, frame, **others)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(expectations, "run", counting)
+    monkeypatch.setattr(expectations, "run_checks", counting)
     return counts
 
 
@@ -290,5 +290,5 @@ def test_library_is_imported_ahead_in_a_thread_and_its_failure_is_not_shown(monk
         raise ImportError("broken")
 
     monkeypatch.setattr(expectations, "import_library", fail)
-    expectations.prepare_to_look()
+    expectations.import_in_background()
     assert called.wait(60)

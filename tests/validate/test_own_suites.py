@@ -13,8 +13,8 @@ from sound import every_plan, sound
 
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.validation import KINDS, Finding, Suite
-from contrapose.tasks.validate.suites import bundled_suite, read_suites
-from contrapose.tasks.validate.wellformed import own_suites
+from contrapose.tasks.validate.suites import load_bundled_suite, read_suites
+from contrapose.tasks.validate.wellformed import read_own_suites
 
 pytestmark = pytest.mark.usefixtures("in_tmp")
 
@@ -34,7 +34,7 @@ FEW = expecting("expect_column_mean_to_be_between", column="eval_score", min_val
 
 
 def read(path: str, tests: Sequence[str] = ("order_bias",)) -> list[Suite]:
-    return own_suites([path], [plan for plan in every_plan() if plan.test in tests])
+    return read_own_suites([path], [plan for plan in every_plan() if plan.test in tests])
 
 
 def own_findings(path: str, test: str = "order_bias") -> list[Finding]:
@@ -252,8 +252,8 @@ def test_a_changed_file_is_another_suite() -> None:
 
 def test_every_expectation_of_the_project_says_what_and_why_and_can_be_checked() -> None:
     for kind in KINDS:
-        assert all(each["meta"]["what"] and each["meta"]["why"] for each in bundled_suite(kind)["expectations"])
+        assert all(each["meta"]["what"] and each["meta"]["why"] for each in load_bundled_suite(kind)["expectations"])
     for kind in ("samples", "completions"):
         copy = Path(f"{kind}.yaml")
-        copy.write_text(yaml.safe_dump({"table": kind, "expectations": bundled_suite(kind)["expectations"]}))  # type: ignore[arg-type]
+        copy.write_text(yaml.safe_dump({"table": kind, "expectations": load_bundled_suite(kind)["expectations"]}))  # type: ignore[arg-type]
         assert read(str(copy))

@@ -14,7 +14,7 @@ from contrapose.tasks.core.validation import Finding, Suite
 from contrapose.tasks.tables.passages import PASSAGES
 from contrapose.tasks.tables.results import make_schema
 from contrapose.tasks.validate.gates import sift
-from contrapose.tasks.validate.wellformed import own_suites
+from contrapose.tasks.validate.wellformed import read_own_suites
 
 TEST = "order_bias"
 SOUND = ("other", 0.5, json.dumps(["a", "b"]), json.dumps(["a"]))
@@ -48,5 +48,5 @@ def test_what_contradicts_the_passages_is_caught(values: tuple[object, ...]) -> 
 def test_a_users_suite_may_ask_for_passages_that_are_kept(values: tuple[object, ...] | None, holds: bool) -> None:
     kept = {"type": "expect_column_values_to_be_between", "kwargs": {"column": "passages_kept", "min_value": 0.8}}
     Path("results.yaml").write_text(yaml.safe_dump({"expectations": [kept]}))
-    own = tuple(own_suites(["results.yaml"], [plan for plan in every_plan() if plan.test == TEST]))
+    own = tuple(read_own_suites(["results.yaml"], [plan for plan in every_plan() if plan.test == TEST]))
     assert (broken(found(values, own=own)) == []) == holds

@@ -34,7 +34,7 @@ from contrapose.tasks.config.suite_files import validate
 from contrapose.tasks.core.bounds import call_with_timeout
 from contrapose.tasks.core.errors import ContraposeError, require_package
 from contrapose.tasks.core.secrets import remove_credentials
-from contrapose.tasks.promotion.promote import webhook_secret
+from contrapose.tasks.promotion.promote import read_webhook_secret
 from contrapose.tasks.promotion.webhook import HOSTS, is_listed
 from contrapose.tasks.text.cleaning import one_line
 from contrapose.tasks.text.wording import counted
@@ -274,7 +274,7 @@ def _check_promotion(server: ServerState) -> Iterator[DoctorFinding]:
         if problem:
             remedy = f"{problem[1]}; or name it in {HOSTS} where the worker runs."
             yield DoctorFinding(name, "warning", f"webhook of {CHECK}, seen from here: {problem[0]}", remedy)
-        steps.append(("webhook", "its secret is found", webhook_secret))
+        steps.append(("webhook", "its secret is found", read_webhook_secret))
     if wanted.get("mlflow_alias"):
         mlflow = partial(require_package, "mlflow", extra="mlflow", where="promotion.mlflow_alias")
         steps.append(("mlflow_alias", "MLflow is installed", mlflow))

@@ -17,11 +17,11 @@ from contrapose.flows.serve.guard import CLOSED
 from contrapose.flows.serve.report_server import ENCLOSED, PageReply
 from contrapose.flows.serve.view.runs import FILES, TEXTS, find_below, find_requested_file, list_runs, reply_with_file
 from contrapose.tasks.compare.compare import compare
-from contrapose.tasks.compare.flips import flips_of
+from contrapose.tasks.compare.flips import find_flips
 from contrapose.tasks.core.errors import ComparisonError, ContraposeError
 from contrapose.tasks.core.history_records import list_past_criteria
 from contrapose.tasks.core.stopping import describe_asked_cases, early_stop
-from contrapose.tasks.history.queries import Series, runs, series
+from contrapose.tasks.history.queries import Series, make_series, select_runs
 from contrapose.tasks.history.reading import read_history
 from contrapose.tasks.report import comparison_page, templates
 from contrapose.tasks.report.charts import draw_trend
@@ -148,7 +148,7 @@ class Viewer:
         except ContraposeError as error:
             warning = str(error)
         else:
-            shown, warning = series(runs(history.rows, last=MOST_RUNS)), history.warning
+            shown, warning = make_series(select_runs(history.rows, last=MOST_RUNS)), history.warning
         pages = ListPage.over(len(shown), number, SERIES_SHOWN)
         cards = [_make_card(one, show) for one in shown[pages.first : pages.end]]
         return _render("history.html.j2", here="history", found=cards, pages=pages, warning=show(warning))
@@ -219,7 +219,7 @@ def render_comparison(root: Path, names: Sequence[str]) -> bytes:
     if not 2 <= len(folders) <= MOST_COMPARED:
         raise ComparisonError(f"{len(folders)} runs are ticked", expected=f"2 to {MOST_COMPARED}", remedy=remedy)
     comparison = compare(sorted(folders))
-    return comparison_page.render(comparison, flips_of(comparison))
+    return comparison_page.render(comparison, find_flips(comparison))
 
 
 def render_markdown(root: Path, path: str) -> Markup | None:

@@ -15,7 +15,7 @@ from contrapose.tasks.probes.base import Column, Measure, Probe
 from contrapose.tasks.probes.known_errors import measure_steps
 from contrapose.tasks.probes.panels import Grid, Heading, Panel, PanelShare, Picture, state_pattern
 from contrapose.tasks.probes.values import keep_if_any, numbers, where
-from contrapose.tasks.statistics.families import discordant
+from contrapose.tasks.statistics.families import compare_discordant
 
 COLUMNS: Mapping[str, Column] = {
     "result": Column("string", "Choice in the unchanged order; empty where none could be read."),
@@ -189,7 +189,7 @@ class TwoOrderFigures(Probe):
         if judged.empty:
             return dict.fromkeys(counts)
         first, second = counts["AA"], counts["BB"]
-        bias = {"position_bias_p": discordant(first, second).p} if first + second else {}
+        bias = {"position_bias_p": compare_discordant(first, second).p} if first + second else {}
         return {**counts, **bias, **measure_steps((judged["result_step"], judged["swapped_step"]))}
 
     def position_lean(self, results: pd.DataFrame) -> np.ndarray | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from contrapose.tasks.certify.evaluated import certify_run, tests_a_judge
+from contrapose.tasks.certify.evaluated import certify_run, has_judge_tests
 from contrapose.tasks.core.certificate import CERTIFICATE_VERSION, Certificate, Certificates, JudgeFinding
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.publish import write_pages
@@ -152,14 +152,14 @@ def _format_cells(certificate: Certificate, columns: Mapping[str, str]) -> Itera
 
 def render_run(report: Report) -> bytes | None:
     """Render the certificate of a run's judge, or return None if the run has no tests of a judge."""
-    if not tests_a_judge(report.summary):
+    if not has_judge_tests(report.summary):
         return None
     return render([certify_run(report.summary)], show_toxic=report.show_toxic)
 
 
 def render_run_json(report: Report) -> bytes | None:
     """Return the certificate of a run's judge as JSON, or None if the run has no tests of a judge."""
-    if not tests_a_judge(report.summary):
+    if not has_judge_tests(report.summary):
         return None
     return f"{to_json(list_certificates([certify_run(report.summary)]))}\n".encode()
 
