@@ -1,4 +1,4 @@
-"""Regular expressions that are compiled at first use, since most commands use few of them."""
+"""Regular expressions that are compiled when first used, because most commands use few of them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, cast
 
 
 class _Uncompiled:
-    """Stands in for a compiled expression, and becomes one with its first use."""
+    """Placeholder for a compiled expression; its first use compiles it."""
 
     def __init__(self, text: str, flags: int) -> None:
         self._made_of = (text, flags)
@@ -21,7 +21,7 @@ class _Uncompiled:
 
 
 def expression(text: str, flags: int = 0) -> re.Pattern[str]:
-    """Return a pattern like that of `re.compile`, compiled at its first use, where a mistake in the text raises.
+    """Return a pattern as `re.compile` does, but compile it, and raise an error in its text, when it is first used.
 
     Functions of `re` that take a compiled expression do not take this one: call its methods.
     """

@@ -1,4 +1,4 @@
-"""Which of several lettered options a reply chooses.
+"""Find which of several lettered options a reply chooses.
 
 Letters and options' texts become marks first, so that every letter is read by the same rules. Only forms that can mean
 nothing else count: a reply that is not read is asked about again, one that is read wrongly is never found out.
@@ -81,7 +81,7 @@ _LABELLED = expression(
 
 
 def _read_verdict(verdict: str, labels: Sequence[str], options: Sequence[str]) -> int | None:
-    """Return the place of the option that a verdict names by its letter or its text; None for none, or for two."""
+    """Return the position of the option that a verdict names by letter or text, or None if it names none or two."""
     texts = [normalise_option(option).casefold() for option in options]
     said = normalise_option(verdict).casefold()
     by_text = texts.index(said) if texts.count(said) == 1 else None
@@ -134,7 +134,7 @@ def _read(seen: str, labels: Sequence[str], options: Sequence[str]) -> Chosen:
 
 
 def read_last_choice(seen: str, labels: Sequence[str]) -> int | None:
-    """Return the place of the label that the last sentence about any of them chooses."""
+    """Return the position of the label that the last sentence about a label chooses."""
     text = mark_options(clean_text(seen), labels, [""] * len(labels))
     parts = [(start, said) for start, said in labelled.yield_marked_sentences(text) if re.search(MARK, said)]
     if not parts:
@@ -147,7 +147,7 @@ def read_last_choice(seen: str, labels: Sequence[str]) -> int | None:
 
 
 def _decide(statements: Sequence[labelled.LabelledStatement], text: str, count: int) -> Chosen:
-    """Let the plainest statements decide, if they agree and nothing is said against them."""
+    """Return the choice of the plainest statements, if they agree and no statement contradicts them."""
     if not statements:
         return unparsed_choice(NOTHING)
     top = max(statement.plainness for statement in statements)
@@ -247,7 +247,7 @@ _ENGLISH = expression(
 
 
 def read_last_letter(text: str) -> int | None:
-    """Return the place of the letter in which the last sentence with a letter ends, or which it calls right."""
+    """Return the position of the letter that the last sentence with a letter ends with or calls right."""
     lettered = [(start, said) for start, said in labelled.yield_marked_sentences(text) if re.search(LETTER, said)]
     start, said = lettered[-1] if lettered else (0, "")
     if len(re.findall(rf"\w+|{MARK}", text)) < _FEWEST or _GOES_ON.search(text, start + len(said)):
@@ -271,7 +271,7 @@ def read_last_letter(text: str) -> int | None:
 
 
 def read_only_option(text: str, options: Sequence[str]) -> int | None:
-    """Return the place of the one option that a brief reply without letters names; it denies and compares nothing."""
+    """Return the position of the only option that a short reply without letters names, unless it denies or compares."""
     said = [said for _, said in labelled.yield_marked_sentences(text)]
     if len(said) > _BRIEF or re.search(LETTER, text) or _LOOSE.search(text) or not _ENDED.search(text):
         return None

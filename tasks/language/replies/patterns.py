@@ -1,4 +1,4 @@
-"""The clauses in which replies choose, praise, reject or decline, as patterns anchored at the clause's start."""
+"""Regular expressions for clauses that choose, praise, reject or decline; each matches at the clause's start."""
 
 from __future__ import annotations
 
