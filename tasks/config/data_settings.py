@@ -150,10 +150,7 @@ def merge_settings(base: Any, changes: Any) -> Any:
 
 
 def merge_data_settings(own: Any, general: Any) -> DataSettings:
-    """Return the data of a test: its own settings, merged into `general` if they name no source.
-
-    Raises ValidationError where the test's own settings are wrong.
-    """
+    """Return a test's data settings, merged into `general` if they name no source, or raise ValidationError."""
     base = DataSettings.model_validate(general)
     if not own:
         return base

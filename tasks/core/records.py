@@ -1,4 +1,4 @@
-"""Records that travel between stages: sample, case, completion, trial, score."""
+"""Records that the stages pass on: sample, case, completion, trial, score."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ else first leave 1e-6 to 1e-8; the embedded model, a base model, leaves at least
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextSample:
-    """A text or question, with options when it is a multiple choice."""
+    """A text or question, with options if it is a multiple choice."""
 
     id: str
     """Unique within its data source."""
@@ -52,7 +52,7 @@ class TextSample:
 
     @property
     def surroundings(self) -> str | None:
-        """What people see around the text: the other messages of its conversation as a transcript, and the context."""
+        """Return the text's surroundings for people: the other messages of its conversation, and the context."""
         chat = parse_chat(self.chat or "")
         if chat is None:
             return self.context
@@ -63,7 +63,7 @@ class TextSample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemSample(TextSample):
-    """A question about a list: passages, tools, examples, criteria of a rubric."""
+    """A question about a list, such as passages, tools, examples or criteria of a rubric."""
 
     items: tuple[str, ...]
     """The list in its given order, without numbers: those belong to places."""
@@ -73,7 +73,7 @@ class ItemSample(TextSample):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelatedTexts(TextSample):
-    """A question with its changed form, as the data hold both."""
+    """A question and its changed form, both from the data."""
 
     after: str | None = None
     """The changed text; None where a function makes it."""
@@ -91,7 +91,7 @@ class RelatedTexts(TextSample):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryPair:
-    """An article with one summary that agrees with it and one that does not."""
+    """An article with a correct and an incorrect summary."""
 
     id: str
     """Unique within its data source."""
@@ -109,7 +109,7 @@ class SummaryPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerPair:
-    """An instruction with two answers: what a judge is asked about, and what people say where that is known."""
+    """An instruction with two answers for a judge to compare, and the preference of people if it is known."""
 
     id: str
     """Unique within its data source."""
@@ -138,7 +138,7 @@ Sample = TextSample | SummaryPair | AnswerPair
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One sample under one probe: two prompts for the model, or the reason why there are none."""
+    """One sample in one test: two prompts for the model, or the reason why there are none."""
 
     id: str
     """`<probe>/<sample id>`, then `/<number or name>` where a sample has several, or `/control`; then `/w2`, … for the
@@ -201,7 +201,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens of one or more model calls."""
+    """The token counts of one or more model calls."""
 
     calls: int = 0
     """Requests made."""
@@ -232,7 +232,7 @@ def add_usages(usages: Iterable[Usage]) -> Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """What a model returned for one prompt. With `error` set there is no answer in it."""
+    """A model's reply to one prompt; if `error` is set, there is no reply."""
 
     text: str | None = None
     """The reply, or the label chosen by likelihood."""
@@ -268,7 +268,7 @@ class Completion:
 
     @property
     def is_unread(self) -> bool:
-        """Return whether there is no reply to read: an error, one that was withheld or refused, or one without text."""
+        """Return whether there is no reply to read, because of an error, a filter, a refusal or an empty text."""
         if self.error is not None or self.outcome in WITHHELD:
             return True
         return self.outcome != "answered" and not (self.text and self.text.strip())
@@ -288,7 +288,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FollowUp:
-    """A question about a reply: what does it choose?"""
+    """A question to the reader model: which option does a reply choose?"""
 
     case_id: str
     """The case that was asked."""
@@ -305,7 +305,7 @@ class FollowUp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """The outcome of one trial. `passed` is None when it cannot be told."""
+    """The outcome of one trial; `passed` is None if it is unclear."""
 
     value: float | None
     """The eval_score; None when it cannot be computed."""
@@ -327,7 +327,7 @@ class Score:
 
 
 class Call(TypedDict):
-    """One answer that the run asked for itself."""
+    """One model call of the run itself, not taken from the cache."""
 
     prompt: str
     """As it was asked, raw."""
@@ -343,7 +343,7 @@ class Call(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calls:
-    """The calls that took most, a few of each kind, the greatest first."""
+    """The slowest and the largest calls, a few of each kind, the largest first."""
 
     slowest: tuple[Call, ...] = ()
     dearest: tuple[Call, ...] = ()

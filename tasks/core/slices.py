@@ -1,4 +1,4 @@
-"""Results by slice and by wording: parts of the cases of a test."""
+"""Records of results by slice and by wording, which are parts of the cases of a test."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Slice(TypedDict):
 
 
 class WordingVariances(TypedDict):
-    """Variance of whether a sample passes in a wording, 0 or 1, by where it comes from."""
+    """The variance of passing (0 or 1) over samples and wordings, by its source."""
 
     samples: float | None
     """Between samples; None where too few were asked in several wordings, and `rest` holds it."""
@@ -37,7 +37,7 @@ class WordingVariances(TypedDict):
 
 
 class WordingSummary(TypedDict):
-    """The wordings in which a test asked."""
+    """The wordings of a test's prompt, with their results."""
 
     random: bool
     """Whether they count as a sample of all wordings, which intervals and verdicts then cover: from six on."""

@@ -1,4 +1,4 @@
-"""Records of validation: suites, and the findings that tasks return and reports show."""
+"""Records of validation: suites of expectations, and the findings that tasks return and reports show."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TOLD_ROWS = 5
 
 
 class SuiteFile(TypedDict):
-    """Which file a suite was."""
+    """The file that a suite was read from."""
 
     file: str
     """Its name, without folders."""
@@ -29,7 +29,7 @@ class SuiteFile(TypedDict):
 
 
 class Suite(TypedDict):
-    """Expectations of one file, in Great Expectations' own format."""
+    """The expectations of one file, in Great Expectations' own format."""
 
     source: SuiteFile
     table: Kind
@@ -52,7 +52,7 @@ class BrokenRow(TypedDict):
 
 
 class Finding(TypedDict):
-    """One expectation, held against one table."""
+    """The result of one expectation for one table."""
 
     suite: SuiteFile
     place: int
@@ -77,7 +77,7 @@ class Finding(TypedDict):
 
 
 class Checked(TypedDict):
-    """One table of one test, held against its suites."""
+    """The results of one table of one test for all its suites."""
 
     test: str
     table: Kind
@@ -88,12 +88,12 @@ class Checked(TypedDict):
 
 
 def blocking_findings(checked: Checked) -> list[Finding]:
-    """Return what stops the run; empty when nothing does."""
+    """Return the findings that stop the run."""
     return [finding for finding in checked["findings"] if finding["blocks"] and not finding["holds"]]
 
 
 def describe_finding(finding: Finding, show: Callable[[str], str] = str) -> str:
-    """Return a broken expectation in words, with its first rows; `show` makes unknown texts fit to be seen."""
+    """Return a broken expectation in words, with its first rows; `show` makes unknown texts safe to display."""
     kwargs = finding["kwargs"]
     columns = [kwargs[key] for key in ("column", "column_A", "column_B") if key in kwargs]
     names = ", ".join(map(str, dict.fromkeys([*columns, *kwargs.get("column_list", ())])))

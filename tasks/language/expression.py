@@ -21,10 +21,7 @@ class _Uncompiled:
 
 
 def expression(text: str, flags: int = 0) -> re.Pattern[str]:
-    """Return a pattern as `re.compile` does, but compile it, and raise an error in its text, when it is first used.
-
-    Functions of `re` that take a compiled expression do not take this one: call its methods.
-    """
+    """Return a pattern that is compiled when first used: call its methods, not functions of `re`."""
     return cast("re.Pattern[str]", _Uncompiled(text, flags))
 
 

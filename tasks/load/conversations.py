@@ -37,7 +37,7 @@ class Turn(NamedTuple):
 
 
 class LastQuestion(NamedTuple):
-    """The last turn of a user in a conversation, with the turns before and after it."""
+    """The last turn of a user in a conversation, with the turns before it and the assistant's answer."""
 
     text: str
     before: str | None

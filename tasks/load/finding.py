@@ -205,7 +205,7 @@ def find_answer(head: TableHead, *, taken: Collection[str], options: FieldSource
 
 
 def find_pair(head: TableHead) -> Mapping[str, FieldSource]:
-    """Return the columns of two answers and of the preference, if there is one; empty if columns name the better one."""
+    """Return the columns of two answers and of the preference; without it if columns name the better answer."""
     sides = ([head.paths[plain] for plain in NAMES[name] if plain in head.paths] for name in ("better", "worse"))
     if all(any(2 * len(head.values[path]) >= len(head.rows) for path in paths) for paths in sides):
         return {}  # most rows have a column for the better answer and one for the worse one

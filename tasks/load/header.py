@@ -30,7 +30,7 @@ Record = tuple[int, Cells]
 
 
 class Header(NamedTuple):
-    """The column names of a table, and whether they come from a header."""
+    """The column names of a table, and whether its first record is a row."""
 
     names: Sequence[str | None]
     """In their order; None for a column without a name."""

@@ -194,10 +194,7 @@ DERIVED = "context-"
 
 
 def draw_clusters(clusters: Sequence[str | None], order: Sequence[int], limit: int) -> frozenset[int]:
-    """Return the places of samples from complete clusters: `limit` at most, but at least one cluster.
-
-    `clusters` are those of the samples, and `order` their places, drawn at random.
-    """
+    """Return at most `limit` places of samples in random `order`, by complete clusters, but at least one cluster."""
     places: dict[str | None, list[int]] = {}
     for place, name in enumerate(clusters):
         places.setdefault(name, []).append(place)

@@ -168,10 +168,7 @@ def _read_parquet(file: IO[bytes], data: DataSettings) -> Iterator[Row]:
 
 
 def columns_to_decode(schema: pa.Schema, data: DataSettings) -> list[str]:
-    """Return the columns that a setting names or that hold texts, numbers, truth values, or lists and objects of these.
-
-    Images, sounds and times are no part of a question, and some cannot be decoded.
-    """
+    """Return the columns that a setting names or that hold plain values: no images, sounds or times."""
     named = {part.strip().partition(".")[0] for columns in data.columns.values() for part in columns.split(",")}
     named |= {data.slice_by or "", data.cluster_by or "", *data.columns.values()}
     return [field.name for field in schema if data.every_column or field.name in named or _is_plain(field.type)]

@@ -64,10 +64,7 @@ def keep_if_final(chosen: Chosen, seen: str, read: Callable[[str], Chosen], *, c
 
 
 def find_first_and_last_sentence(seen: str) -> tuple[str, str]:
-    """Return the first sentence of a text, including an introduction such as "Sure!", and the last sentence.
-
-    Of a last sentence that breaks off, only the last words.
-    """
+    """Return the first sentence of a text with a "Sure!" before it, and the last one, or its end if it breaks off."""
     parts = _split(seen) or [""]
     first = next((part for part in parts if not _PREAMBLE.search(part)), "")
     end = parts[-1] if _ENDED.search(seen) else " ".join(parts[-1].split()[-LAST_WORDS:])
