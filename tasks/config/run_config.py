@@ -5,15 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    FiniteFloat,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import BeforeValidator, ConfigDict, Field, FiniteFloat, ValidationInfo, field_validator, model_validator
 
 from contrapose.tasks.config.chosen_tests import Tests, select_default_tests
 from contrapose.tasks.config.data_settings import DataSettings

@@ -27,14 +27,7 @@ from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.home import home_folder
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.registry import find_installed_versions, list_modules
-from contrapose.tasks.tables.table import (
-    RESULTS_FOLDER,
-    STORAGE,
-    Table,
-    disk_full_error,
-    is_intact,
-    open_storage,
-)
+from contrapose.tasks.tables.table import RESULTS_FOLDER, STORAGE, Table, disk_full_error, is_intact, open_storage
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -11,7 +11,7 @@ from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.clause import Clause, find_clause
 from contrapose.tasks.language.closed import words
 from contrapose.tasks.language.context import is_finite_aux
-from contrapose.tasks.language.inversion import find_inverted_verb
+from contrapose.tasks.language.inversion import find_bare_verb
 from contrapose.tasks.language.odds import INTRANSITIVE
 from contrapose.tasks.language.reading import is_title, read_sentence
 from contrapose.tasks.language.search import UNFINISHED
@@ -123,7 +123,7 @@ def _find_largest_margin(s: Sentence, subject: int, verb: int) -> float:
         return DOUBT - 0.1  # "rifles repaired mostly in May"
     if not s.closed and s.tags[subject] & f.WH and (s.tags[verb] & f.CLITIC or not s.tags[verb] & f.AUX):
         return 0.0
-    if not s.closed and s.tags[verb] & f.DO and not s.tag(verb + 1) & f.DET and find_inverted_verb(s, verb) is not None:
+    if not s.closed and s.tags[verb] & f.DO and not s.tag(verb + 1) & f.DET and find_bare_verb(s, verb) is not None:
         return 0.0  # "the vampire diaries do damon and elena get together"
     if s.tags[verb] & f.BASE and subject == verb and ("and", "you") in pairwise(s.words):
         return 0.0  # "Add salt and you have a soup."
@@ -169,7 +169,7 @@ def _asks_unmarked(s: Sentence, i: int) -> bool:
         if word in ("should", "had", "were") and "," in s.words:
             return False
         if word == "do":
-            return s.word(i + 1) == "any" or find_inverted_verb(s, i) is not None
+            return s.word(i + 1) == "any" or find_bare_verb(s, i) is not None
         return word != "may" and (word != "have" or bool(s.tag(i + 1) & f.SUBJ) or "ever" in s.words)
     wh = i if s.tags[i] & f.WH else i + 1
     word, verbs = s.words[wh], [k for k in range(wh + 1, len(s.words)) if is_finite_aux(s, k)]

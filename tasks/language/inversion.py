@@ -44,12 +44,12 @@ _MARGIN, _WIDE_MARGIN = 0.4, 1.0
 """Least log-odds between the likeliest place and the next, in a text with its question mark and without."""
 
 
-def find_inverted_verb(s: Sentence, aux: int) -> int | None:
+def find_bare_verb(s: Sentence, aux: int) -> int | None:
     """Return the index of the bare verb after the subject of an inverted "do" or modal, or None if it is unclear."""
     return _find_best_place(s, aux, _score_base)
 
 
-def find_inverted_predicate(s: Sentence, be: int) -> int | None:
+def find_predicate(s: Sentence, be: int) -> int | None:
     """Return the index of the predicate's first word after an inverted form of "be", or None if it is unclear."""
     first = be + 1
     verbal = s.tag(first) & f.PART and (s.tag(first) & f.USUALLY_VERB or not s.tag(first) & f.NOUN)
@@ -64,7 +64,7 @@ def find_inverted_predicate(s: Sentence, be: int) -> int | None:
     return _find_best_place(s, be, _score_predicate)
 
 
-def find_inverted_participle(s: Sentence, have: int) -> int | None:
+def find_participle(s: Sentence, have: int) -> int | None:
     """Return the index of the participle after the subject of an inverted form of "have", or None if none is known."""
     for i in range(have + 2, len(s.words)):
         if s.tags[i] & _STOP:

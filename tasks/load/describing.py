@@ -328,7 +328,7 @@ def refuse_table_without_question(
 def _make_missing_column_error(
     name: str, columns: Sequence[str], rows: Sequence[Row], where: str, *, taken: Collection[str]
 ) -> DataError:
-    """Return the error that no column holds a field; it shows columns with values, and suggests one that is not `taken`."""
+    """Return the error that no column holds a field; it shows columns with values, and suggests one not `taken`."""
     free = [column for column in columns if column not in taken]
     close = [match for known in NAMES[name] for match in difflib.get_close_matches(known, free, n=1)]
     column = escape(close[0]) if close else "COLUMN"

@@ -59,11 +59,11 @@ def keep_if_final(chosen: Chosen, seen: str, read: Callable[[str], Chosen], *, c
     """
     if not cut_off or chosen.index is None or chosen.step == "letter" or chosen.reason in (MARKED, AT_END):
         return chosen
-    is_held = any(read(part).index == chosen.index for part in find_first_and_last_sentence(seen))
+    is_held = any(read(part).index == chosen.index for part in find_both_ends(seen))
     return chosen if is_held else unparsed_choice(CUT_OFF)
 
 
-def find_first_and_last_sentence(seen: str) -> tuple[str, str]:
+def find_both_ends(seen: str) -> tuple[str, str]:
     """Return the first sentence of a text with a "Sure!" before it, and the last one, or its end if it breaks off."""
     parts = _split(seen) or [""]
     first = next((part for part in parts if not _PREAMBLE.search(part)), "")

@@ -9,7 +9,7 @@ from enum import IntEnum
 
 from contrapose.tasks.language.expression import expression
 from contrapose.tasks.language.replies import clauses
-from contrapose.tasks.language.replies.marks import BOTH, LETTER, MARK, TEXT, find_option_index, normalise_option
+from contrapose.tasks.language.replies.marks import BOTH, LETTER, MARK, TEXT, locate_mark, normalise_option
 
 
 class Plainness(IntEnum):
@@ -70,7 +70,7 @@ def yield_choices(sentence: str, start: int, *, brief: bool) -> Iterator[Labelle
                 reason = re.search(r"\b(?:because|since|as)\b", sentence[match.end("mark") :])
                 said = sentence[: match.end("mark") + reason.start()] if reason else sentence
                 marks = re.findall(MARK, clauses.NOT_ANOTHER.sub("", said))
-                if {find_option_index(mark) for mark in marks} != {find_option_index(match["mark"])}:
+                if {locate_mark(mark) for mark in marks} != {locate_mark(match["mark"])}:
                     continue
             concludes = clauses.CONCLUDES.search(sentence[: match.start("mark")])
             stated_so = Plainness.CONCLUDED if concludes else Plainness.STATED
@@ -79,7 +79,7 @@ def yield_choices(sentence: str, start: int, *, brief: bool) -> Iterator[Labelle
 
 def find_ruled_out_options(text: str) -> set[int]:
     """Return the positions of the options that a reply calls wrong."""
-    return {find_option_index(match["first"] or match["second"]) for match in clauses.RULED_OUT.finditer(text)}
+    return {locate_mark(match["first"] or match["second"]) for match in clauses.RULED_OUT.finditer(text)}
 
 
 _CHATTER = expression(
@@ -147,8 +147,8 @@ def yield_first_and_last_choice(text: str, options: Sequence[str]) -> Iterator[L
     if end := _ALONE_AT_END.search(text):
         # An entry of a list is no choice: letters headed lines before it, and its own did not yet.
         before = text[: end.start()]
-        listed = {find_option_index(entry["first"]) for entry in _ENTRY.finditer(before) if entry["first"]}
-        if (not listed or find_option_index(end["mark"]) in listed) and not _LISTED.search(before.rpartition("\n")[2]):
+        listed = {locate_mark(entry["first"]) for entry in _ENTRY.finditer(before) if entry["first"]}
+        if (not listed or locate_mark(end["mark"]) in listed) and not _LISTED.search(before.rpartition("\n")[2]):
             yield _make_labelled_statement(end, Plainness.CONCLUDED)
 
 
@@ -157,17 +157,17 @@ def _make_labelled_statement(match: re.Match[str], plainness: Plainness, *, star
     mark = match["mark"]
     by_letter = re.match(LETTER, mark) is not None
     return LabelledStatement(
-        place=find_option_index(mark), plainness=plainness, position=start + match.start("mark"), by_letter=by_letter
+        place=locate_mark(mark), plainness=plainness, position=start + match.start("mark"), by_letter=by_letter
     )
 
 
 def _is_listed(text: str, head: re.Match[str]) -> bool:
     """Return whether other letters begin further lines, and nothing says that the reply only explains options."""
-    place = find_option_index(head["mark"])
+    place = locate_mark(head["mark"])
     explained = _HEADING.search(text, head.end("mark"))
     until = explained.start() if explained else len(text)
     entries = _ENTRY.finditer(text, head.end("mark"), until)
-    headed = [(entry, find_option_index(entry["first"] or entry["inline"])) for entry in entries]
+    headed = [(entry, locate_mark(entry["first"] or entry["inline"])) for entry in entries]
     if len({at for _, at in headed}) > 1 and place in {at for entry, at in headed if entry["first"]}:
         # The answer, and then a list of all options, its own one among them.
         return False
@@ -177,7 +177,7 @@ def _is_listed(text: str, head: re.Match[str]) -> bool:
 
 def _may_open_answer(head: re.Match[str], options: Sequence[str]) -> bool:
     """Return whether the letter may be the answer, because nothing, its option's text or a reason follows it."""
-    sep, rest, place = head["sep"].strip(), head["rest"].strip(), find_option_index(head["mark"])
+    sep, rest, place = head["sep"].strip(), head["rest"].strip(), locate_mark(head["mark"])
     if _AND_OTHERS.match(rest) or _FALLS_SHORT.match(rest):
         return False
     if re.match(BOTH, head["mark"]):

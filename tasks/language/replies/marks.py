@@ -144,7 +144,7 @@ def mark_options(text: str, labels: Sequence[str], options: Sequence[str]) -> st
     return text
 
 
-def find_option_index(mark: str) -> int:
+def locate_mark(mark: str) -> int:
     """Return the position of a mark's option; it is larger than every position if the letter labels no option."""
     return ord(mark) & 0xFF
 
@@ -186,8 +186,8 @@ def _compile_option_patterns(options: tuple[str, ...]) -> tuple[tuple[int, re.Pa
 
 def _join_agreeing(match: re.Match[str]) -> str:
     """Return one mark for a letter and its own option's text."""
-    place = find_option_index(match["letter"])
-    own = place == find_option_index(match["text"]) and not _starts_next_line(match)
+    place = locate_mark(match["letter"])
+    own = place == locate_mark(match["text"]) and not _starts_next_line(match)
     opens = match.groupdict().get("end") == "" and "." in match["between"]
     return chr(_BOTH + place) + ("." if opens else match.groupdict().get("end") or "") if own else match[0]
 

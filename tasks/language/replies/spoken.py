@@ -89,7 +89,7 @@ def parse_json_reply(reply: str) -> object | None:
     return content
 
 
-def remove_option_list(text: str, labels: Sequence[str], options: Sequence[str]) -> str:
+def remove_listing(text: str, labels: Sequence[str], options: Sequence[str]) -> str:
     """Return a reply without a copy of the prompt's option list."""
     if len(options) < 2 or not all(option.split() for option in options) or len("".join(options)) > 20_000:
         return text

@@ -11,7 +11,7 @@ from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.analysis import Analysis, analyse_sentence
 from contrapose.tasks.language.closed import words
 from contrapose.tasks.language.context import is_adverb, is_finite_aux
-from contrapose.tasks.language.inversion import find_inverted_predicate
+from contrapose.tasks.language.inversion import find_predicate
 from contrapose.tasks.language.reading import Sentence, UnreadableError, read_sentence
 from contrapose.tasks.language.sentence import Edit, apply_edits
 from contrapose.tasks.probes.edits.base import NEEDS_MAIN_VERB, Edited, TextEdit
@@ -176,7 +176,7 @@ def predicate_of(a: Analysis) -> int:
             raise UnreadableError("alternative_question")
         if not s.tags[a.start] & f.BE:
             raise UnreadableError("no_predicate_adjective")
-        if (predicate := find_inverted_predicate(s, a.start)) is None:
+        if (predicate := find_predicate(s, a.start)) is None:
             raise UnreadableError("wh_subject_boundary")
         return predicate
     verb = _asked_verb(s, a.start) if a.kind == "wh" else a.clause.verb

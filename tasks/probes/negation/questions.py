@@ -12,12 +12,7 @@ from contrapose.tasks.language.context import (
     is_finite_aux,
     is_negating_least,
 )
-from contrapose.tasks.language.inversion import (
-    PLAIN,
-    find_inverted_participle,
-    find_inverted_predicate,
-    find_inverted_verb,
-)
+from contrapose.tasks.language.inversion import PLAIN, find_bare_verb, find_participle, find_predicate
 from contrapose.tasks.language.odds import INTRANSITIVE, score_agreement, score_finite_verb
 from contrapose.tasks.language.sentence import Edit, Sentence
 from contrapose.tasks.probes.negation.result import EditPlan, SkipError, behind_subject
@@ -151,11 +146,11 @@ def _at_auxiliary(s: Sentence, wh: int, aux: int, *, pied: bool) -> EditPlan:
     k = index_after_adverbs(s, aux)
     word, following = s.word(k), s.tag(k)
     if tag & f.HAVE:
-        participle = find_inverted_participle(s, aux)
+        participle = find_participle(s, aux)
         if not adjunct and (participle is None or not following & (f.NP_START | f.NAME)):
             return after_auxiliary(s, aux, aux)
         return low(s, behind_subject(participle))
-    verb = find_inverted_verb(s, aux)
+    verb = find_bare_verb(s, aux)
     if not tag & f.DO and not adjunct:
         # The verb of a modal follows at once where the question asks about its subject: "Who will win?".
         plain = word in PLAIN or following & f.USUALLY_VERB or not following & (f.NOUN | f.ADJ)
@@ -185,7 +180,7 @@ def _at_copula(s: Sentence, wh: int, be: int, *, adjunct: bool) -> EditPlan:
     """Put "not" right behind the copula when the question word is its subject or a noun phrase is asked for."""
     word, follows, behind = s.words[wh], s.word(be + 1), s.tag(be + 1)
     if adjunct:
-        at = behind_subject(find_inverted_predicate(s, be))
+        at = behind_subject(find_predicate(s, be))
         inside = f.DET | f.QUANT | (f.PREP if at + 1 < len(s.words) else 0)
         place = word.startswith("where") and s.tags[at] & inside
         if place or (word != "why" and s.tags[at] & f.NOUN and not s.tags[at] & ~_NOUN_ALONE):
@@ -205,11 +200,11 @@ def _at_copula(s: Sentence, wh: int, be: int, *, adjunct: bool) -> EditPlan:
     inverted = behind & f.DET or ((aspect or named) and not behind & f.CLOSED and not _describes(s, be + 1))
     asked = be > wh + 1 and (word == "whose" or (word == "what" and inverted))
     if asked and not _describes(s, index_after_adverbs(s, be)):
-        if aspect or find_inverted_predicate(s, be) is not None or word != "what" or follows != "the":
+        if aspect or find_predicate(s, be) is not None or word != "what" or follows != "the":
             raise SkipError("wh_subject_boundary")
         return after_auxiliary(s, be, wh)  # "What animal is | the largest?"
     if behind & f.SUBJ and not behind & f.DET:
-        return low(s, behind_subject(find_inverted_predicate(s, be)))
+        return low(s, behind_subject(find_predicate(s, be)))
     return after_auxiliary(s, be, wh)
 
 
@@ -246,7 +241,7 @@ def _governed_verb(s: Sentence, be: int, at: int) -> int:
     """Return the verb or phrase whose preposition `at` lost its noun to the question word."""
     verbal = (i for i in range(be + 2, at) if _verb_shaped(s, i) and not s.tags[i] & f.USUALLY_NOUN)
     verbs = [i for i in verbal if _noun_before(s, i) and s.words[i - 1] != "be"]
-    place = behind_subject(verbs[0] if len(verbs) == 1 else find_inverted_predicate(s, be))
+    place = behind_subject(verbs[0] if len(verbs) == 1 else find_predicate(s, be))
     phrase = [i for i in range(be + 2, at) if s.tags[i] & f.PREP and s.words[i] != "of"]
     if place == at and phrase == [be + 2]:
         return be + 2  # "Who was he | at war with?"
