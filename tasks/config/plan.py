@@ -58,7 +58,7 @@ class Plan(UserSettings):
 def plans(config: RunConfig, permissions: Permissions | None = None) -> list[Plan]:
     """Return a plan for each selected test, in the order of the registry of probes.
 
-    Raises ConfigError where no test is selected, data of tests are wrong, repeats could not differ, a threshold needs
+    Raises ConfigError if no test is selected, data of tests are wrong, repeats could not differ, a threshold needs
     more controls, or a file or folder may not be used by `permissions`, or those of this process.
     """
     problems, chosen = Problems(), list[Plan]()

@@ -20,7 +20,7 @@ from contrapose.tasks.core.damage import refuse_pipe
 R = TypeVar("R")
 
 SECONDS = 5.0
-"""How long a server may take to answer, where nobody says otherwise."""
+"""Default for the seconds that a server may take to answer."""
 SURROGATE = re.compile("[\ud800-\udfff]")
 MOST_COLUMNS = 16_384
 """Columns of a table; as many as a spreadsheet has."""

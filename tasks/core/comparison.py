@@ -21,14 +21,14 @@ MIN_COVERAGE = 0.8
 """Share of the cases asked of either model that both must have scored for a verdict."""
 
 MARGIN = 0.05
-"""Loss of pass rate that is still called not worse, where nobody says otherwise."""
+"""Default for the loss of pass rate that still counts as not worse."""
 
 
 class Contender(TypedDict):
     """One of the compared models."""
 
     name: str
-    """What it is called here: its id, with its place among the runs where another has the same model."""
+    """Its name here: its id, with its place among the runs if another run has the same model."""
     model: str
     revision: str
     run_id: str
@@ -41,7 +41,7 @@ class ComparedRate(TypedDict):
 
     value: float
     interval: tuple[float, float] | None
-    """95 %; None where one cluster tells nothing about it, or an early stop chose the cases."""
+    """95 %; None if one cluster tells nothing about it, or an early stop chose the cases."""
 
 
 class Difference(TypedDict):
@@ -50,7 +50,7 @@ class Difference(TypedDict):
     value: float
     """Pass rate of the first minus that of the second."""
     interval: tuple[float, float] | None
-    """95 %, two-sided; None where one cluster tells nothing about it, or an early stop chose the cases, as for what
+    """95 %, two-sided; None if one cluster tells nothing about it, or an early stop chose the cases, as for what
     follows."""
     bounds: tuple[float, float] | None
     """The difference is at least the first, with 95 % confidence; separately, it is at most the second. The whole range
@@ -67,7 +67,7 @@ class Pair(TypedDict):
 
     first: str
     second: str
-    """Where one of the two is the baseline, it is this one."""
+    """The baseline, if one of the two is the baseline."""
     cases: int
     """Scored for both."""
     clusters: int
@@ -78,18 +78,18 @@ class Pair(TypedDict):
     neither: int
     """Cases that were asked, and scored for none of the two."""
     rates: tuple[ComparedRate, ComparedRate] | None
-    """None where no case was scored for both."""
+    """None if no case was scored for both."""
     difference: Difference | None
-    """How far the rates lie apart; None where no case was scored for both."""
+    """How far the rates lie apart; None if no case was scored for both."""
     extremes: tuple[float, float]
     """The difference over all cases, if those without a score had the worst and the best outcome for the first."""
     verdict: Verdict | None
-    """On the first; None where the second is not the baseline."""
+    """On the first; None if the second is not the baseline."""
     reason: str
-    """One sentence; empty where there is no verdict."""
+    """One sentence; empty if there is no verdict."""
     stopped: NotRequired[list[str]]
     """Which of the two stopped early, each by its own result: the cases are those that both were asked, and nothing is
-    claimed. Absent where neither did."""
+    claimed. Absent if neither did."""
 
 
 class Standing(TypedDict):
@@ -103,7 +103,7 @@ class Standing(TypedDict):
     rate: ComparedRate | None
     """Over the cases that were scored for every model."""
     gate: float | None
-    """Least pass rate that its own run asked for; None where that does not tell."""
+    """Least pass rate that its own run asked for; None if that does not tell."""
 
 
 class Contest(TypedDict):

@@ -16,13 +16,13 @@ class DecidingRate(TypedDict):
     name: str
     """Such as `pass_rate` or `contrast_rate`."""
     rate: float | None
-    """None where nothing was scored."""
+    """None if nothing was scored."""
     low: float | None
     """Lower end of its 95 % interval."""
     high: float | None
     """Upper end of its 95 % interval."""
     gate: float | None
-    """None where other rates decide."""
+    """None if other rates decide."""
 
 
 def list_criteria(outcome: Outcome) -> list[DecidingRate]:

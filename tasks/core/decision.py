@@ -53,7 +53,7 @@ class Decision(TypedDict):
     model: str
     """The candidate's id, as it was announced."""
     revision: str
-    """As it was announced; empty where only a training run was."""
+    """As it was announced; empty if only a training run was."""
     training_run: str
     margin: float
     """Loss of pass rate that is still called not worse."""
@@ -61,9 +61,9 @@ class Decision(TypedDict):
     candidate: Side
     baseline: Side
     answer: PersonsAnswer | None
-    """None where nobody was asked, or nobody has answered."""
+    """None if nobody was asked, or nobody has answered."""
     check: str
     """What the check is called in the response store: hashes of the configuration and of the candidate."""
     decided: str
     folder: str
-    """Where this and the comparison lie."""
+    """The folder of this record and of the comparison."""

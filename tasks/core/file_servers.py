@@ -64,7 +64,7 @@ def make_time_limits(address: str) -> dict[str, dict[str, Any]]:
 def ask_with_retries(ask: Callable[[], R], *, where: str) -> R:
     """Call a file server, and retry while it may only be unreachable for a moment; the first retry logs a warning.
 
-    Raises FileNotFoundError, ConfigError where the server refuses, or CutShortError where it does not answer.
+    Raises FileNotFoundError, ConfigError if the server refuses, or CutShortError if it does not answer.
     """
     begun, pause = time.monotonic(), FIRST_PAUSE
     while True:

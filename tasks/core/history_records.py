@@ -22,12 +22,12 @@ class PastTest(TypedDict):
     interval: tuple[float, float] | None
     """95 %, as in the summary."""
     min_pass_rate: float | None
-    """The gate of the pass rate; None where others decided."""
+    """The gate of the pass rate; None if others decided."""
     scored: int
     criteria: NotRequired[list[DecidingRate]]
-    """The rates that decided, the one that decided first; absent where the pass rate alone did."""
+    """The rates that decided, the one that decided first; absent if the pass rate alone did."""
     stopping: NotRequired[Stopping]
-    """How far it was asked; absent where all cases were to be asked before anything is judged."""
+    """How far it was asked; absent if all cases were to be asked before anything is judged."""
 
 
 class PastRun(TypedDict):
@@ -50,9 +50,9 @@ class Change(TypedDict):
     facet: Facet
     name: str
     before: str
-    """Empty where the earlier run had no such thing."""
+    """Empty if the earlier run had no such thing."""
     after: str
-    """Empty where this run has none."""
+    """Empty if this run has none."""
 
 
 def list_past_criteria(test: PastTest) -> list[DecidingRate]:
@@ -69,7 +69,7 @@ class History:
     runs: tuple[PastRun, ...] = ()
     """Of any model, the oldest first, this run the last."""
     green: PastRun | None = None
-    """The last run of the same model that passed; None where there is none."""
+    """The last run of the same model that passed; None if there is none."""
     previous: PastRun | None = None
     """The last run of the same model."""
     changes: tuple[Change, ...] = ()

@@ -56,7 +56,7 @@ class Place:
     def at(cls, address: str | Path, *, setting: str) -> Self:
         """Return the place at a path or any URL that fsspec knows.
 
-        Raises ConfigError where it holds a password, which every message would repeat, or nothing here reaches it.
+        Raises ConfigError if it holds a password, which every message would repeat, or nothing here reaches it.
         """
         text = str(address)
         if holds_password(text):
@@ -299,7 +299,7 @@ def atomic_folder(folder: Place, *, last: str) -> Iterator[Path]:
 
     Readers find all of it or nothing. On this machine it is renamed. Elsewhere its files are sent aside, copied in
     place, and that named `last` comes when all others are there: without it a folder counts as none. Raises OSError or
-    ContraposeError where it cannot be written.
+    ContraposeError if it cannot be written.
     """
     part = part_folder(folder)
     if part.is_local:

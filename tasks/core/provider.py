@@ -25,7 +25,7 @@ class Argument:
     description: str
     """What it does, in a sentence."""
     default: Any = None
-    """Its value where none is given; None where there is none."""
+    """Its value where none is given; None if there is none."""
     role: Role = "answers"
     """What it decides. No argument holds a secret: it may name the place of one."""
 
@@ -62,7 +62,7 @@ class Described(Protocol):
     knows_weights: ClassVar[bool]
     """Whether it looks into the model itself, so that one training is told from another without a label."""
     concurrency: ClassVar[int]
-    """Requests at a time where no argument says otherwise; 1 where there are none."""
+    """Default number of requests at a time; 1 for a provider without requests."""
     arguments: ClassVar[Mapping[str, Argument]]
     """Its `model_args`, by name; every other one is refused."""
 

@@ -51,7 +51,7 @@ class Answer:
 
     question: Question
     completion: Completion
-    """For `choose`: `text` is the likeliest label. For `loss`: `loss` alone, None where the text has no tokens."""
+    """For `choose`: `text` is the likeliest label. For `loss`: `loss` alone, None if the text has no tokens."""
     seconds: float = 0.0
     """Wall time of the request that was answered; for a batch, its time divided among its questions."""
     requests: int = 1

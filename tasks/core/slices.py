@@ -16,7 +16,7 @@ class Slice(TypedDict):
     passed: int
     """Those among them that passed."""
     pass_rate: float | None
-    """`passed / scored`; None where nothing was scored."""
+    """`passed / scored`; None if nothing was scored."""
     interval: tuple[float, float] | None
     """95 %, Wilson's."""
     p: float | None
@@ -27,7 +27,7 @@ class WordingVariances(TypedDict):
     """The variance of passing (0 or 1) over samples and wordings, by its source."""
 
     samples: float | None
-    """Between samples; None where too few were asked in several wordings, and `rest` holds it."""
+    """Between samples; None if too few were asked in several wordings, and `rest` holds it."""
     wordings: float
     """Between wordings."""
     askings: float
@@ -44,6 +44,6 @@ class WordingSummary(TypedDict):
     rates: list[Slice]
     """Pass rate of each wording, by its number."""
     variances: WordingVariances | None
-    """Of all scored cases; None where they are too few."""
+    """Of all scored cases; None if they are too few."""
     longer: float | None
-    """How many times as long the interval of the pass rate is as one over samples alone; None where fixed."""
+    """How many times as long the interval of the pass rate is as one over samples alone; None if fixed."""

@@ -23,7 +23,7 @@ class Stopping(TypedDict):
     saved: int
     """Questions that were not asked, since the test was decided without them."""
     beside: list[str]
-    """Ids of the runs that were asked the same cases side by side, this one too; empty where it was asked alone."""
+    """Ids of the runs that were asked the same cases side by side, this one too; empty if it was asked alone."""
 
 
 OF_DIFFERENT_SAMPLES = (

@@ -35,7 +35,7 @@ class ToolCall:
     name: str
     """The tool."""
     arguments: Any
-    """A mapping of names to JSON values; a text where the model wrote no JSON object."""
+    """A mapping of names to JSON values, or a text if the model wrote no JSON object."""
 
     def __str__(self) -> str:
         plain = _make_plain(self.arguments)

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
 
 
 class UserSettings(BaseModel):
-    """Frozen settings. An unknown key is an error; so is true or false where a number is expected.
+    """Frozen settings that refuse unknown keys, and true or false instead of a number.
 
     YAML reads `yes` and `on` as true, and pydantic reads true as 1.
     """

@@ -46,9 +46,9 @@ class BrokenRow(TypedDict):
     row: int
     """Its number in the table, from 1."""
     key: str | None
-    """Its id; None where that is missing."""
+    """Its id; None if that is missing."""
     values: dict[str, Any]
-    """What is there, by column; empty where the columns only say that something is wrong."""
+    """What is there, by column; empty if the columns only say that something is wrong."""
 
 
 class Finding(TypedDict):
@@ -68,10 +68,10 @@ class Finding(TypedDict):
     looked_at: int
     """Rows."""
     observed: str
-    """What was measured, where it is one value; else empty."""
+    """The measured value if there is one; else empty."""
     holds: bool
     broken: int
-    """Rows that break it; 0 where it is not about single rows."""
+    """Number of rows that break it; 0 if it is not about single rows."""
     rows: list[BrokenRow]
     """The first of them."""
 
@@ -106,7 +106,7 @@ def describe_finding(finding: Finding, show: Callable[[str], str] = str) -> str:
 
 
 def describe_row(row: BrokenRow, show: Callable[[str], str] = str) -> str:
-    """Return a row by its id, or by its number where the id is missing, with its values."""
+    """Return a row in words by its id, or by its number if it has no id, with its values."""
     if row["key"] is None:
         return f"row {row['row']}"
 

@@ -27,7 +27,7 @@ _POSSESSIVES = words("mine yours his hers ours theirs")
 _NEVER_LAST = _LONE | words("take make give get become let")
 """Words that end no subject behind its auxiliary but by themselves: "Does the match take | place?"."""
 PLAIN = words("be have do need cause want use like help live work move make take give run turn mean")
-"""Bare verbs even where the dictionary has a noun too."""
+"""Bare verbs, even if the dictionary also has a noun."""
 _CLAUSE_OPENS = f.SUBJ & ~f.DET | f.ING
 _STOP = f.OPENER | f.BREAK | f.LOOSE
 _VERBAL = f.PART | f.ING

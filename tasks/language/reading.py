@@ -21,7 +21,7 @@ _ANSWER_LABEL = re.compile(r"[\w ]{1,20}:\Z")
 _WRAPPED = re.compile(r"\s*\(([^()]*)\)\Z")
 _ABBREVIATIONS = words("mr mrs ms dr prof st no vs etc approx fig jr sr inc ltd co gen col capt cf al ca e.g i.e")
 _BEFORE_CAPITAL = ("a.m", "p.m", "etc")
-"""Abbreviations that end a sentence where a capital follows."""
+"""Abbreviations that end a sentence if a capital follows."""
 _SINGLE = {"'": "'", "`": "'", "\u2018": "\u2019"}
 _CLOSERS = {'"': '"', "“": "”", "«": "»", "(": ")", "[": "]"} | _SINGLE
 _APOSTROPHES = ("'", "\u2019")

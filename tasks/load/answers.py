@@ -21,7 +21,7 @@ FINAL = re.compile(r"####\s*(.+?)\s*$")
 INDEX = re.compile(r"-?\d{1,2}(?:\.0)?")
 LETTER = re.compile(r"[(\[]?([A-Za-z])[)\].:]{0,2}")
 UNKNOWN = ("-1", "?", "-1.0")
-"""An answer that is kept secret, where there are options."""
+"""An answer that is kept secret, if there are options."""
 YES, NO = ("yes", "true", "correct"), ("no", "false", "incorrect")
 
 

@@ -57,7 +57,7 @@ class SampleBuilder:
     stem: str
     """Begins the ids of rows that have none: `<stem>-0001` for row 1."""
     uses_answers: bool = True
-    """Whether the test uses right answers; where it does not, nothing about them refuses a row."""
+    """Whether the test uses right answers; if not, a problem with them refuses no row."""
     slice_by: str | None = None
     """Column whose values split the results."""
     turn: TurnChoice = "last"

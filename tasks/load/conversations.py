@@ -20,7 +20,7 @@ ROLES: Mapping[str, str] = {
 }
 """Who speaks, as data sets call them."""
 TRANSCRIPT = re.compile(r"(?:^|\n\n|\s)\[?(Human|User|Assistant)\]?:\s*")
-"""Where a turn begins in a text that holds a complete conversation, as Anthropic's and HaluEval's do."""
+"""The beginning of a turn in a text with a complete conversation, as in Anthropic's data and HaluEval."""
 EXPECTED = 'a list of messages such as [{"role": "user", "content": "…"}]'
 
 
@@ -31,7 +31,7 @@ class Turn(NamedTuple):
     """`user`, `assistant`, `system`, `tool`, or another name of the source."""
     said: str
     calls: Any = None
-    """Tools that the assistant calls, as the source has them; None where it calls none."""
+    """Tools that the assistant calls, as the source has them; None if it calls none."""
     call_id: str = ""
     """The call whose result this is."""
 
@@ -41,9 +41,9 @@ class LastQuestion(NamedTuple):
 
     text: str
     before: str | None
-    """A transcript; None where nothing was said before."""
+    """A transcript; None if nothing was said before."""
     answer: str | None
-    """What the assistant says to it; None where the conversation ends with the user."""
+    """What the assistant says to it; None if the conversation ends with the user."""
 
 
 def is_conversation(value: Any) -> bool:
@@ -140,7 +140,7 @@ class AskedChat(NamedTuple):
     turn: int
     """Place of the message that is the text."""
     answer: str | None
-    """What the assistant says next in the data, its text or its calls as JSON; None where the data end there."""
+    """What the assistant says next in the data, its text or its calls as JSON; None if the data end there."""
 
     @property
     def text(self) -> str:

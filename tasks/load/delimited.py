@@ -27,7 +27,7 @@ ANNOUNCEMENT = re.compile(r'"?sep=(\\t|[^\r\n"]?)"?[ \t,;|]*(?:\r\n|\r|\n|\Z)', 
 ESCAPE = re.compile(r'\\(["\\]|\r?\n)')
 """Signs that a backslash escapes within quotes."""
 LONE_BACKSLASH = re.compile(r'\\(?:["\\]|\r?\n|[0N])|(\\)')
-"""Matches a backslash with what it escapes; in a group of its own where it escapes nothing."""
+"""Matches a backslash with the character that it escapes; a backslash that escapes nothing has its own group."""
 QUOTE = "\ufdd0"
 """In place of an escaped quote while a line is parsed; Unicode keeps this sign for such a use, out of texts."""
 NOTHING = "\x1f"
@@ -90,7 +90,7 @@ class Fit(NamedTuple):
     fitting: int
     """How many these are."""
     width: int
-    """Cells of the header; 0 where it cannot be parsed."""
+    """Number of cells of the header; 0 if it cannot be parsed."""
     crowded: bool
     """Whether all records are equally wide, and wider than a header of one name; blanks after commas make prose."""
 

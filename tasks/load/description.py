@@ -88,7 +88,7 @@ FURTHER: Mapping[type[Sample], tuple[str, ...]] = {
 }
 """The fields that a row may have besides, and `id` and `cluster`."""
 CHOSEN = ("first", "second", "winner", "first_by", "second_by")
-"""In place of `better` and `worse`: two answers in their order, and which of them is preferred, where that is known."""
+"""Instead of `better` and `worse`: two answers in their order, and the preferred one, if it is known."""
 COMPARED = tuple(
     name
     for field in ("article_sentence", "correct_sentence", "incorrect_sentence", "better", "worse")
@@ -130,12 +130,12 @@ class TableDescription:
 
     sample_type: type[Sample]
     fields: Mapping[str, FieldSource]
-    """Our field to where it comes from."""
+    """Each field, with the columns that it comes from."""
     columns: tuple[str, ...]
     """Every column of the rows that were looked at."""
     layout: KnownLayout | None = None
     first_index: int | None = None
-    """0 or 1, where an answer that is an index begins to count; None where no answer is one."""
+    """0 or 1, where an answer that is an index begins to count; None if no answer is one."""
     problems: tuple[str, ...] = ()
     """Why answers cannot be read, for a test that needs them; a warning for any other."""
     warnings: tuple[str, ...] = ()

@@ -25,7 +25,7 @@ def convert_frame_to_lines(frame: pd.DataFrame) -> bytes:
     """Return the rows of a DataFrame in their order, one JSON object a line; the index is left out.
 
     Missing values are null. A value that JSON cannot hold, such as a time, becomes an object with its type and its
-    text, which is refused with its row and column where a text is needed. Raises DataError where there are no rows, or
+    text, which is refused with its row and column where a text is needed. Raises DataError if there are no rows, or
     two columns have one name.
     """
     if frame.empty:

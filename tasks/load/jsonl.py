@@ -21,7 +21,7 @@ from contrapose.tasks.load.rows import Problem, Row, escape, quote, quote_all
 from contrapose.tasks.load.source_reader import detect_format
 
 NO_VALUE = object()
-"""In place of a JSON value where a text is none."""
+"""Returned instead of a JSON value if a text is no JSON."""
 LEVELS = 2
 """Keys below each other that may lead to the rows."""
 SPLITS = frozenset(("train", "training", "test", "dev", "validation", "valid", "val"))

@@ -43,7 +43,7 @@ class KnownLayout:
     reshape: Reshape | None = None
     """Makes samples of a row that is none by itself; its keys are our fields."""
     prompt: str | None = None
-    """Template that asks for what the data set is about, where its texts ask nothing."""
+    """Template with the data set's question, if its texts ask none."""
     note: str = ""
     """What people should know about what is asked."""
 

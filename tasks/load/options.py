@@ -19,7 +19,7 @@ MARK = re.compile(
 )
 """How an option's letter or number is written: "A. ", "b) ", "C: ", "(D) ", "[1] ", "A、"."""
 INLINE = re.compile(r"(?:^|(?<=[\s;,]))(?=[(\[（]?(?:[A-Za-z]|\d{1,2})[.):、．：）\]])")
-"""Where a mark may begin within a text."""
+"""The places where a mark may begin in a text."""
 HEADING = re.compile(r"(?:^|(?<=\s))(?:options|answer choices|choices|answers)\s*:?\s*$", re.IGNORECASE)
 """What may stand over options in a text."""
 TRUE, FALSE = (1, 1.0, True, "1"), (0, 0.0, False, "0")
@@ -49,14 +49,14 @@ class MarkedOptions(NamedTuple):
     before: str
     """What stands before the first mark."""
     marks: tuple[str, ...]
-    """A, B, C or 1, 2, 3, as they are written; empty where they are not in order."""
+    """A, B, C or 1, 2, 3, as they are written; empty if they are not in order."""
     texts: tuple[str, ...]
 
 
 def read_options(value: Any) -> Options | None:
     """Return options from a list, an object, a text with a list or with marked options, or cells with one option each.
 
-    None where there are none; the last of several cells may be empty. Raises Unfit where it is none of these, has fewer
+    None if there are none; the last of several cells may be empty. Raises Unfit if it is none of these, has fewer
     than 2 or more than 26 options, or one is blank.
     """
     if isinstance(value, Cells):
@@ -194,7 +194,7 @@ BULLET = re.compile(r"\s*[-*•–][ \t]+")
 def read_items(value: Any) -> tuple[str, ...]:
     """Return the items of a list, a JSON list, or a text with one a line, without numbers or bullets before all items.
 
-    Raises Unfit where they are fewer than 2 or more than 200, blank, repeated or no texts.
+    Raises Unfit if they are fewer than 2 or more than 200, blank, repeated or no texts.
     """
     if value is None:
         raise Unfit("null", expected="a list of texts")

@@ -48,7 +48,7 @@ class Problem:
     """What was met, with its value; reads on after "row 7: "."""
     expected: str
     column: str | None = None
-    """Where it was met; None where it is the complete row."""
+    """Where it was met; None if it is the complete row."""
     remedy: str = "Correct that row"
     """What to do about it, without the full stop."""
     also: tuple[Problem, ...] = ()

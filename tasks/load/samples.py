@@ -31,7 +31,7 @@ class SourceFacts:
     columns: ColumnsRead | None = None
     """Which columns were read as what, and which were not."""
     left_out: LeftOut | None = None
-    """Rows that could not be used; None where all could."""
+    """Rows that could not be used; None if all could."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -71,7 +71,7 @@ class Drawing(SourceFacts):
     most: int | None = None
     """Read only so many rows of the source; None: all."""
     uses_answers: bool = True
-    """Whether the test uses right answers; where it does not, nothing about them refuses a row."""
+    """Whether the test uses right answers; if not, a problem with them refuses no row."""
 
     def samples(self) -> Iterator[Any]:
         """Yield the drawn samples in the order of the source, or raise ConfigError or DataError."""
@@ -136,7 +136,7 @@ def pair_variants(samples: Iterable[RelatedTexts], *, source: str) -> list[Relat
     """Return a pair of the original and each other variant of a cluster, in the order of the source.
 
     The original is the variant that comes first: the least, where all are numbers, else the first in the source.
-    Clusters without it, or without another variant, have no pair. Raise DataError where rows have no cluster or
+    Clusters without it, or without another variant, have no pair. Raise DataError if rows have no cluster or
     variant, a cluster has a variant twice, or no pair is left.
     """
     rows = list(samples)
@@ -190,7 +190,7 @@ def pair_variants(samples: Iterable[RelatedTexts], *, source: str) -> list[Relat
 
 
 DERIVED = "context-"
-"""Begins the cluster of rows that share a context, where no column names one."""
+"""Beginning of the cluster's name for rows that share a context, if no column names a cluster."""
 
 
 def draw_clusters(clusters: Sequence[str | None], order: Sequence[int], limit: int) -> frozenset[int]:

@@ -59,7 +59,7 @@ class SourceReading:
     def samples(self, *, most: int | None = None) -> Iterator[Sample]:
         """Yield the samples of at most `most` rows in order; raise all problems with rows after the last one.
 
-        Raises DataError where there are no rows, a column is missing, or rows cannot be used: any of them, or, where
+        Raises DataError if there are no rows, a column is missing, or rows cannot be used: any of them, or, where
         bad ones are left out, all of them.
         """
         rows: Iterator[Row] = islice(find("sources", detect_format(self.data))(self.data), most)

@@ -32,7 +32,7 @@ PASSAGES: Mapping[str, Column] = {
         "string", "Passages of the reply to the changed prompt, raw, as a JSON list.", holds_text=True
     ),
 }
-"""Columns that the results of a test have besides where some reply came with passages."""
+"""Further columns of results if at least one reply came with passages."""
 
 COMPARED = ("passages", "passages_kept")
 """Those that figures are computed from."""

@@ -37,7 +37,7 @@ class Table(TypedDict):
     """A reference to a Parquet file, as plain JSON that can be hashed, cached and sent."""
 
     uri: str
-    """Where the file lies: a path or any fsspec URL."""
+    """The address of the file: a path or any fsspec URL."""
     sha256: str
     """Of the file's bytes; checked whenever it is read."""
     rows: int
@@ -168,7 +168,7 @@ def read_arrow(table: Table, *, columns: Sequence[str] | None = None) -> pa.Tabl
 def batches(table: Table, *, columns: Sequence[str] | None = None, rows: int = ROWS) -> Iterator[pa.Table]:
     """Yield the rows of a table, `rows` at a time, with some columns or all; without rows, yield one empty part.
 
-    Raises ContraposeError where the file is gone or is not what was stored.
+    Raises ContraposeError if the file is gone or is not what was stored.
     """
     with _open_checked(table) as file:
         groups = (file.read_row_group(number, columns=columns) for number in range(file.num_row_groups))

@@ -20,9 +20,9 @@ class WordChange(NamedTuple):
     """A part of a text and its replacement; positions are characters of the original."""
 
     start: int
-    """Where the part begins."""
+    """The offset at which the part begins."""
     end: int
-    """Where it ends; `start` when something is only added."""
+    """The offset at which it ends; `start` if text is only added."""
     new: str
     """What stands there instead; empty when something is only taken away."""
 

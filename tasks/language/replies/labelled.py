@@ -31,7 +31,7 @@ class LabelledStatement:
     """Position among the options; beyond them for a letter that labels none."""
     plainness: Plainness
     position: int
-    """Where its mark stands in the reply, in characters."""
+    """Offset of its mark in the reply, in characters."""
     by_letter: bool
     """Whether a letter names it, with or without its text."""
 

@@ -64,7 +64,7 @@ _FUNCTION_WORDS = expression(
     r"|these|those|he|she|they|we|you|i|to|of|in|on|at|by|for|with|from|as|and|or|but|not|so|than|then|if|because"
     r"|since|who|whom|whose|which|what|when|where|why|how|there|here|answer|option|choice|correct|best|right) ?)+"
 )
-"""Words that replies are made of: an option that is one of them is read only where it stands alone."""
+"""Common words in replies: an option that is one of them is only read if it is alone."""
 _ORDINALS = ("first|one|1", "second|two|2", "third|three|3", "fourth|four|4", "fifth|five|5")
 _NTH = expression(
     r"(?i)\b(?:the )?(first|second|third|fourth|fifth) (?:option|choice|answer|one)\b"
@@ -90,7 +90,7 @@ _NAMES = expressions(
     rf"(?<![\w'.&+/-])(?P<letter>A)(?![\w'&+/-]|\.[A-Za-z])(?=\s?{_AFTER_A})",
     rf"(?<![\w'.&+/-])(?P<letter>I)(?![\w'&+/-]|\.[A-Za-z])(?=\s?{_AFTER_I})",
 )
-"""Where a letter is a name and no word, the plainest first."""
+"""Forms in which a letter is a name and no word, the plainest first."""
 _INITIALS = expression(r"\b(?:[A-Z]\.\s?){2,4}(?=[A-Z][a-z])")
 _BETWEEN = r"[).\]:,\-\u2013\u2014\s(]{1,6}"
 _LETTERED = expression(

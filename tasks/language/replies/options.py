@@ -44,7 +44,7 @@ _JOINED = expression(
 
 NOTHING, CONCLUDES = "no choice found", "concludes with the choice"
 CONTRADICTORY = -1
-"""In place of an option where a sentence chooses several."""
+"""Stands for an option if a sentence chooses several."""
 _LINES = expression(rf"(?m)^[^\w\n\ue000-\ue2ff]{{0,4}}({MARK})[^\w\n\ue000-\ue2ff]{{0,4}}$")
 _SIGNED = expression(
     rf"(?m)^(?:(?i:option) )?\(?({MARK})[).:]{{0,2}}[^\n\ue000-\ue2ff]{{0,40}}\(correct\)\W*$"

@@ -64,7 +64,7 @@ def find_thought_marks(reply: str) -> Iterator[re.Match[str]]:
 
 
 _TURN_ENDS = expression(r"(?<=[^\s>])\s*(?:<\|im_end\|>|<\|eot_id\|>|<end_of_turn>|<\|endoftext\|>)")
-"""Where a chat's turn ends: what a model writes then is nobody's answer."""
+"""The end of a chat's turn; text after it is no answer."""
 _UNSAID = expression(
     r"~~[^~\n]{1,200}~~|(?i:(?<=example)|(?<=example:)|(?<=look like this)|(?<=look like this:)|(?<=format)"
     r"|(?<=format:)|(?<=e\.g\.)|(?<=such as)|(?<=for instance)|(?<=with))[ \t]*(?:\"[^\"\n]{4,200}\""
@@ -129,7 +129,7 @@ TURN = expression(
     rf"(?im)(?:^|(?<=\()|(?<=[.!?:;,)*\u2026\u2014\u3002\uff0c-]\s)"
     rf"|(?<=[.!?\u3002\uff0c\n*]))\W{{0,4}}(?:\b(?:{_TURNS})\b|{_FOREIGN_TURNS})[\s,:.!\u2026*\u2014-]*"
 )
-"""Where a model takes back what it said, or looks at it again."""
+"""Words with which a model withdraws or rechecks its statement."""
 _BRIEFLY_SAID = expression(
     r"(?:^|[.!?\n])\s*(?i:(?:the|my|correct|final|answer|choice|option|is|it's|i|choose|say|so|therefore)[\s:]+){0,6}"
     r"\W{0,3}[A-Z]\W{0,4}\s*\Z"
@@ -148,7 +148,7 @@ NEXT = expression(
     r"(?i)(?:\A|\n)\s*(?:(?:article|(?:next )?question|q|exercise|task|problem|passage|context|instructions?|example"
     r"|human|user)(?:\s\d+)?\s?:|compare two|which (?:summary|of)\b|the following\b)"
 )
-"""Where a model that does not stop goes on with a question of its own."""
+"""The place where a model that does not stop begins a question of its own."""
 _LETTERED = expression(r"\bA[).:] ?[^\n]{1,200}?\s\(?B[).:] ")
 """Options that are not those which it was asked about: these are gone by now."""
 
@@ -180,7 +180,7 @@ _OPEN = expression(
     r"(?i)\S\s+[^\n]{0,80}\b(?:answer|choice)\W{0,3}:\W*\Z|\A\W*(?:the )?(?:correct |final )?(?:answer"
     r"|choice)(?: is)?\W*\Z"
 )
-"""Where a reply ends before its answer, as an echo of the prompt does."""
+"""The end of a reply without an answer, such as a copy of the prompt."""
 ONLY_NAMED = "the only option that it names"
 """A reason that says too little of an option after a second look."""
 MARKED, AT_END = "the verdict is marked", "the letter at its end"
@@ -194,7 +194,7 @@ def read_final_choice(
     """Return the final choice of a reply: marked verdicts first, then the text after a correction, up to a question.
 
     `read` reads what a text without marks states. `held` is the position of the option that a marked verdict names,
-    beyond all options for none of them; None where it is no verdict about the options.
+    beyond all options for none of them; None if it is no verdict about the options.
     """
 
     def read_marked(text: str) -> Chosen:
@@ -238,7 +238,7 @@ def read_final_choice(
 
 
 Verdict = tuple[int, str]
-"""Where a marked verdict ends, in characters, and what it holds."""
+"""The offset at which a marked verdict ends, in characters, and its content."""
 
 _CUE = (
     r"(?:answer|label|choice|verdict|winner|result|conclusion|decision|judge?ment|preferred|preference|selection|pick)"

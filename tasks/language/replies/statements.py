@@ -40,7 +40,7 @@ class Statement:
     """A or B; None for a refusal to choose."""
     strength: Strength
     position: int
-    """Where it stands among the clauses."""
+    """Its place among the clauses."""
     conceded: bool = False
     """Whether it is granted before or after the point that is made: "although Summary A reads well"."""
 

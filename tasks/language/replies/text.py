@@ -53,7 +53,7 @@ class ReplySentence:
     stop: str
     """What ends it: a full stop, `!`, `?`, or nothing."""
     position: int
-    """Where it begins, in characters."""
+    """The offset at which it begins, in characters."""
     opens_line: bool
     """Whether it begins a line."""
 
