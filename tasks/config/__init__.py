@@ -1,1 +1,1 @@
-"""Configuration of a run: suites, models, prices and secrets."""
+"""The configuration of a run: suites, models, prices, hosts and permissions."""

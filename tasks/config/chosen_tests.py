@@ -1,4 +1,4 @@
-"""Which tests run: a form with a field for each probe, made from the probes' own table."""
+"""The choice of tests: a settings model with a field for each probe, made from the registry of probes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TEST_NAME = r"^[A-Za-z0-9][\w-]{0,59}$"
 
 
 class Defaults(UserSettings):
-    """What a test uses where it says nothing itself."""
+    """Settings that a test uses if it has no own value."""
 
     min_pass_rate: Proportion | None = Field(
         default=None, description="Share of the cases that must pass; empty: each test's own default."
@@ -59,7 +59,7 @@ def _make_model() -> Any:
 if TYPE_CHECKING:
 
     class Tests(UserSettings):
-        """Which tests run, by category, each with its settings."""
+        """The tests that run, by category, each with its settings."""
 
         defaults: Defaults
 
@@ -68,7 +68,7 @@ else:
 
 
 def find_settings(tests: Tests, name: str) -> ProbeSettings | None:
-    """Return the settings of a test, or None where it is not chosen; raise ConfigError where there is no such test."""
+    """Return the settings of a test, or None if it is not selected; raise ConfigError if there is no such test."""
     base = registry.base_name(name)
     members = getattr(tests, registry.probe(name).category)
     chosen = members.get(registry.config_key(name)) if base != name else getattr(members, name)
@@ -76,12 +76,12 @@ def find_settings(tests: Tests, name: str) -> ProbeSettings | None:
 
 
 def list_named_tests(tests: Tests) -> list[str]:
-    """Return the tests to which the configuration itself gives names, as `relation.<name>`."""
+    """Return the tests that the configuration itself names, as `relation.<name>`."""
     return [f"{base}.{name}" for base in registry.NAMED_PROBES for name in getattr(tests, base)]
 
 
 def select_default_tests() -> Tests:
-    """Return the probes that run by default, with default settings."""
+    """Return the tests that run by default, with default settings."""
     chosen: dict[str, dict[str, Any]] = {}
     for probe in map(registry.probe, registry.names("probes")):
         if probe.by_default:

@@ -1,4 +1,4 @@
-"""Data settings: where samples come from, and what their columns are called there."""
+"""Data settings: where samples come from, and which columns they are in."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class DataSettings(UserSettings):
     @field_validator("columns", mode="before")
     @classmethod
     def _join_columns(cls, columns: Any) -> Any:
-        """Accept null for a field that is not to be read, and a list for columns of options."""
+        """Accept null for a field that shall not be read, and a list for columns of options."""
         if not isinstance(columns, Mapping):
             return columns
         columns = {name: "" if column is None else column for name, column in columns.items()}
@@ -137,23 +137,20 @@ class DataSettings(UserSettings):
 
 
 class EveryColumn(DataSettings):
-    """A source of rows that are no samples."""
+    """Settings of a source whose rows are no samples, so that every column is read."""
 
     every_column: ClassVar[bool] = True
 
 
 def merge_settings(base: Any, changes: Any) -> Any:
-    """Return changes laid over a base: mappings key by key, everything else replaced."""
+    """Return a base with changes: mappings are merged key by key, everything else is replaced."""
     if not (isinstance(base, Mapping) and isinstance(changes, Mapping)):
         return changes
     return {**base, **{key: merge_settings(base.get(key), value) for key, value in changes.items()}}
 
 
 def merge_data_settings(own: Any, general: Any) -> DataSettings:
-    """Return the data of a test: its own settings, laid over `general` where they name no source.
-
-    Raises ValidationError where the test's own settings are wrong.
-    """
+    """Return a test's data settings, merged into `general` if they name no source, or raise ValidationError."""
     base = DataSettings.model_validate(general)
     if not own:
         return base

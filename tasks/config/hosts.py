@@ -1,4 +1,4 @@
-"""Hosts that environment variables name, and addresses that no request is ever sent to."""
+"""Hosts that environment variables allow, and addresses that never get a request."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ COMPATIBLE = IPv6Network("::/96")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Where the requests to an address go."""
+    """Scheme, host and port of an address."""
 
     scheme: str
     host: str
@@ -46,7 +46,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostRule:
-    """An entry of a list of hosts."""
+    """An allowed host, with or without scheme and port."""
 
     host: str
     """Alone, it stands for every port, by https; on the machine itself by http, too."""
@@ -56,7 +56,7 @@ class HostRule:
     """Of the only origin that is meant; None: any that the port speaks."""
 
     def holds(self, origin: Origin) -> bool:
-        """Return whether an origin is meant."""
+        """Return whether the rule allows an origin."""
         if self.host != origin.host:
             return False
         if self.port is None:
@@ -65,7 +65,7 @@ class HostRule:
 
 
 def origin_of(address: str) -> Origin | None:
-    """Return the origin of an address; None for what is no address of a web server."""
+    """Return the origin of an address, or None if it is no web address."""
     try:
         url = urlsplit(address)
         host, port = _parse_host(url), url.port
@@ -77,13 +77,13 @@ def origin_of(address: str) -> Origin | None:
 
 
 def list_variable_entries(variable: str, environment: Mapping[str, str] = os.environ) -> list[str]:
-    """Return the entries of a variable, and what was deployed beside it: parted by commas, semicolons or blanks."""
+    """Return the entries of a variable and of its deployed values, split at commas, semicolons and blanks."""
     text = f"{environment.get(variable, '')} {environment.get(variable + DEPLOYED, '')}"
     return [entry for entry in re.split(r"[\s,;]+", text) if entry]
 
 
 def read_rule(entry: str, *, where: str) -> HostRule:
-    """Return the rule of an entry, `host`, `host:port` or `https://host:port`, or raise ConfigError."""
+    """Return the rule of an entry `host`, `host:port` or `https://host:port`, or raise ConfigError."""
     try:
         url = urlsplit(entry if "://" in entry else f"//{entry}")
         host, port = _parse_host(url), url.port
@@ -101,13 +101,13 @@ def read_rule(entry: str, *, where: str) -> HostRule:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host, by its name or address, is the machine itself."""
+    """Return whether a host name or address is this machine."""
     address = _parse_ip_address(host)
     return host == "localhost" or host.endswith(".localhost") or (address is not None and address.is_loopback)
 
 
 def refuse_forbidden(host: str, *, where: str, addresses: Iterable[str] = ()) -> None:
-    """Raise ConfigError for a host or address that is link-local, a cloud's metadata service or no host."""
+    """Raise ConfigError if a host or address is link-local, a cloud's metadata service, or no host."""
     why = "the name of a cloud's metadata service" if host.rstrip(".") in METADATA_NAMES else ""
     for written in () if why else (host, *addresses):
         address = _parse_ip_address(written)
@@ -133,14 +133,11 @@ def refuse_forbidden(host: str, *, where: str, addresses: Iterable[str] = ()) ->
 
 
 class ForbiddenAddressError(OSError):
-    """A name or a redirect leads to an address that nothing is ever sent to."""
+    """A name or a redirect leads to a forbidden address."""
 
 
 def open_socket(address: tuple[Any, ...]) -> socket.socket:
-    """Return a socket of aiohttp for an address as `getaddrinfo` lists it, or raise ForbiddenAddressError.
-
-    aiohttp asks for one whatever led to the address: a name, or a redirect.
-    """
+    """Return a socket for any address that aiohttp reaches, by name or redirect, or raise ForbiddenAddressError."""
     family, kind, protocol, _, place = address
     try:
         refuse_forbidden(str(place[0]), where="")
@@ -150,7 +147,7 @@ def open_socket(address: tuple[Any, ...]) -> socket.socket:
 
 
 def refuse_inside(host: str, addresses: Iterable[str], *, variable: str) -> None:
-    """Raise ConfigError for a name that leads into a private network which the variable does not name as well.
+    """Raise ConfigError if a name leads into a private network that the variable does not list.
 
     The variable may name addresses and networks, such as 10.0.0.0/8; a host that is an address says where it leads.
     """
@@ -171,7 +168,7 @@ def refuse_inside(host: str, addresses: Iterable[str], *, variable: str) -> None
 
 
 def parse_network(entry: str) -> IPv4Network | IPv6Network | None:
-    """Return the network that an entry names, or an address as one; None for any other entry."""
+    """Return the network or single address that an entry names, or None for any other entry."""
     try:
         return ip_network(entry, strict=False)
     except ValueError:
@@ -179,7 +176,7 @@ def parse_network(entry: str) -> IPv4Network | IPv6Network | None:
 
 
 def _parse_host(url: SplitResult) -> str | None:
-    """Return the host of an address, however it is written; None where there is none, or one of a doubtful form."""
+    """Return the host of an address in any notation, or None if there is none or its form is doubtful."""
     text = (url.hostname or "").lower()
     address = _parse_ip_address(text)
     if address is not None:
@@ -188,7 +185,7 @@ def _parse_host(url: SplitResult) -> str | None:
 
 
 def _parse_ip_address(host: str) -> IPv4Address | IPv6Address | None:
-    """Return a host as an IP address; None for a name."""
+    """Return a host as an IP address, or None if it is a name."""
     try:
         return ip_address(host.partition("%")[0])
     except ValueError:

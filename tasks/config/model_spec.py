@@ -1,4 +1,4 @@
-"""A model and its generation settings: everything besides the prompt that an answer depends on."""
+"""A model and its generation settings: everything except the prompt that an answer depends on."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BatchSize = Annotated[
 
 
 class Generation(UserSettings):
-    """How replies are generated. The defaults are greedy: the same prompt gives the same reply."""
+    """How replies are generated. The defaults use no random sampling, so the same prompt gives the same reply."""
 
     max_new_tokens: int = Field(default=32, ge=1, le=32768, description="Longest reply, in tokens.")
     temperature: FiniteFloat | None = Field(
@@ -49,7 +49,7 @@ ShotText = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_SHO
 
 
 class Shot(UserSettings):
-    """An example that stands before every prompt: what was asked, and what was answered."""
+    """An example before every prompt: a question and its answer."""
 
     model_config = ConfigDict(title="Example", hide_input_in_errors=True)
 
@@ -89,7 +89,7 @@ class ModelSpec(UserSettings):
         return [*messages, *asked]
 
     def in_one_text(self, prompt: str) -> str:
-        """Return a prompt without a chat, as lm-eval has it: a blank before an answer, an empty line after it.
+        """Return a prompt as one text, as lm-eval does: a blank before an answer, an empty line after it.
 
         A prompt that is a chat is a transcript, which ends where the assistant's turn begins, or with `Answer:`.
         """
@@ -102,17 +102,17 @@ class ModelSpec(UserSettings):
 
     @property
     def provider(self) -> str:
-        """Part of the id before the first slash: a name in `PROVIDERS`."""
+        """Return the part of the id before the first slash: a name in `PROVIDERS`."""
         return self.id.partition("/")[0]
 
     @property
     def known_provider(self) -> str:
-        """Part of the id before the first slash, or ConfigError where there is no such provider."""
+        """Return the part of the id before the first slash, or raise ConfigError if there is no such provider."""
         return find_provider_name(self.id)
 
     @property
     def name(self) -> str:
-        """Part of the id after the first slash; empty for a provider with one model."""
+        """Return the part of the id after the first slash; it is empty for a provider with one model."""
         return self.id.partition("/")[2]
 
 

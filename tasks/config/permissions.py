@@ -58,7 +58,7 @@ OF_KEYS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Permissions:
-    """What a run in one place may name."""
+    """What a configuration may name when it runs in one place."""
 
     folder: Path
     environment: Mapping[str, str] = field(repr=False)
@@ -69,7 +69,7 @@ class Permissions:
         return cls(folder=Path.cwd(), environment={**os.environ, **list_permission_variables()})
 
     def refuse(self, config: RunConfig, sources: Iterable[str]) -> None:
-        """Raise ConfigError with each address that a configuration, or the data of its tests, may not name."""
+        """Raise ConfigError with each address that a configuration or the data of its tests may not name."""
         problems = Problems()
         files = [("data.source", source) for source in dict.fromkeys(sources)]
         files += [("expectations", file) for file in config.expectations]
@@ -92,7 +92,7 @@ class Permissions:
         problems.refuse()
 
     def refuse_file(self, address: str, *, where: str) -> None:
-        """Raise ConfigError for a path, URL, chain of fsspec or `hf/<name>` that may not be read, behind links too."""
+        """Raise ConfigError if a path, URL, fsspec chain or `hf/<name>` may not be read, also through links."""
         *packs, place = address.split("::")
         host = origin_of(place)
         if host is not None:
@@ -107,7 +107,7 @@ class Permissions:
             raise _make_refusal(address, "read", DATA, expected=expected, option=OPTIONS.get(where, ""), where=where)
 
     def refuse_target(self, address: str | None, *, where: str) -> None:
-        """Raise ConfigError for a folder or URL that runs may not be written to."""
+        """Raise ConfigError if runs may not be written to a folder or URL."""
         if address is None or address in ALWAYS_WRITABLE or self._is_listed(address, OUTPUT):
             return
         if where == "history" and address == self.environment.get(HISTORY):
@@ -120,7 +120,7 @@ class Permissions:
             raise _make_refusal(address, "written to", OUTPUT, expected=expected, option=option, where=where)
 
     def refuse_app(self, name: str) -> None:
-        """Raise ModelError for an application that may not be asked; its name is as after `app/`."""
+        """Raise ModelError if an application may not be called; `name` is the part after `app/`."""
         if not {"*", name} & set(self._entries(APPS)):
             verb = "asked" if "://" in name else "run"
             raise ModelError(
@@ -131,7 +131,7 @@ class Permissions:
             )
 
     def refuse_function(self, name: str, *, where: str) -> None:
-        """Raise ConfigError for a function that a test may not run; what a Python call offers may be run."""
+        """Raise ConfigError if a test may not run a function; a function that a Python call offers is allowed."""
         if not is_offered(name) and not {"*", name} & set(self._entries(APPS)):
             expected = "a function that you name yourself, or that the machine allows"
             option = f" (--set {where}={shlex.quote(name)})"
@@ -140,12 +140,12 @@ class Permissions:
             )
 
     def _entries(self, variable: str) -> list[str]:
-        """Return the entries of a variable, and those that `contrapose deploy` listed with it."""
+        """Return the entries of a variable, and those that `contrapose deploy` stored for it."""
         text = f"{self.environment.get(variable, '')}\n{self.environment.get(variable + DEPLOYED, '')}"
         return [entry.strip() for entry in re.split(r"[;\n]", text) if entry.strip()]
 
     def _is_below(self, path: Path, variable: str, *, but: Iterable[str] = ()) -> bool:
-        """Return whether a path is a permitted folder, or lies below one in nothing whose name begins with a dot."""
+        """Return whether a path is an allowed folder or below one, without hidden folders between."""
         listed = (_find_local_path(entry, self.folder) for entry in self._entries(variable))
         for folder in map(os.path.realpath, (self.folder, *filter(None, listed))):
             if str(path) == folder:
@@ -169,7 +169,7 @@ class Permissions:
 def _make_refusal(
     named: str, verb: str, variable: str, *, expected: str, option: str, where: str, done: str = ""
 ) -> ConfigError:
-    """Return the error that a suite or a form names something that it may not use, unless somebody allows it."""
+    """Return the error that a suite or a form names something that is not allowed; it says how to allow it."""
     shown = remove_credentials(named)
     remedy = f"{done}Name it on the command line{option}, or set {variable}={shlex.quote(shown)} where the run takes "
     observed = f"{shown} may not be {verb} for a suite or a form"
@@ -177,7 +177,7 @@ def _make_refusal(
 
 
 def list_named_by_user(values: Mapping[str, Any], *, suite: object = None) -> dict[str, list[str]]:
-    """Return what somebody names on a command line or in Python, by the variable that allows it.
+    """Return the files, folders and hosts that a command line or a Python call names, by the variable that allows them.
 
     Keys of a configuration may be dotted or nested. Of a suite that is a file, the folder may be read.
     """
@@ -206,7 +206,7 @@ _of_call: ContextVar[dict[str, list[str]] | None] = ContextVar("named by a call"
 
 @contextmanager
 def allow_in_call(model: str | None) -> Iterator[None]:
-    """Allow what a call from Python names, its model first, inside and in this context alone."""
+    """Allow what a Python call names, its model first, only inside this context."""
     token = _of_call.set({variable: list(entries) for variable, entries in (_of_call.get() or {}).items()})
     try:
         allow(list_named_by_user({"model": model}))
@@ -216,7 +216,7 @@ def allow_in_call(model: str | None) -> Iterator[None]:
 
 
 def allow(named: Mapping[str, Iterable[str]]) -> None:
-    """Allow what was named: on the command line for this process, in a call from Python as long as it lasts."""
+    """Allow the named values: from a command line for this process, from a Python call until it ends."""
     of_call = _of_call.get()
     for variable, entries in named.items():
         before = os.environ.get(variable, "").split("\n") if of_call is None else of_call.get(variable, [])
@@ -228,7 +228,7 @@ def allow(named: Mapping[str, Iterable[str]]) -> None:
 
 
 def list_permission_variables() -> dict[str, str]:
-    """Return the variables with what a call named, for processes that are begun from here; empty ones are left out."""
+    """Return the variables that pass the permissions of a call to child processes, without empty ones."""
     of_call = _of_call.get() or {}
     texts = {name: "\n".join(filter(None, (os.environ.get(name), *of_call.get(name, ())))) for name in VARIABLES}
     return {name: text for name, text in texts.items() if text}
@@ -247,14 +247,14 @@ def _find_texts(value: object, key: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _list_recordings(spec: ModelSpec) -> list[str]:
-    """Return files that the provider of a model reads replies from; none where there is no such provider."""
+    """Return the files that a model's provider reads replies from, or an empty list without such a provider."""
     known = spec.provider in registry.names("providers")
     files = getattr(registry.provider(spec.provider), "files", None) if known else None
     return list(files(spec)) if files else []
 
 
 def _find_local_path(address: str, folder: Path) -> Path | None:
-    """Return the path on this machine that fsspec makes of an address, with links followed; None for one elsewhere."""
+    """Return the local path of an address as fsspec reads it, with links resolved, or None if it is not local."""
     scheme, mark, _ = address.partition("://")
     if mark and scheme not in ("file", "local"):
         return None

@@ -1,4 +1,4 @@
-"""Plans of a configuration: one for each selected test, with all settings resolved."""
+"""Make the plans of a configuration: one for each selected test, with all settings resolved."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ class Plan(UserSettings):
 
     @property
     def probe_settings(self) -> ProbeSettings:
-        """Settings as the probe's own type."""
+        """Return the settings as the probe's own type."""
         return registry.probe(self.test).settings_type.model_validate(self.settings)
 
 
 def plans(config: RunConfig, permissions: Permissions | None = None) -> list[Plan]:
-    """Return the selected tests, in the order of the probes' table.
+    """Return a plan for each selected test, in the order of the registry of probes.
 
-    Raises ConfigError where no test is selected, data of tests are wrong, repeats could not differ, a threshold needs
+    Raises ConfigError if no test is selected, data of tests are wrong, repeats could not differ, a threshold needs
     more controls, or a file or folder may not be used by `permissions`, or those of this process.
     """
     problems, chosen = Problems(), list[Plan]()
@@ -87,7 +87,7 @@ def plans(config: RunConfig, permissions: Permissions | None = None) -> list[Pla
 
 
 def _make_plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
-    """Return the plan of one test, or raise ConfigError where its settings cannot work."""
+    """Return the plan of one test, or raise ConfigError if its settings cannot work."""
     probe, defaults = registry.probe(name), config.tests.defaults
     where = probe.where
     controls = (settings.wants_control, defaults.control, probe.controlled)
@@ -139,7 +139,7 @@ def _make_plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
 
 
 def _find_columns_of_other_tests(config: RunConfig) -> Mapping[str, str]:
-    """Return the columns that tests of the configuration's own name, of which no test then warns as not asked."""
+    """Return the columns that relations in the configuration name, so that other tests do not warn about them."""
     return {
         f"{test}.{name}": column
         for test in list_named_tests(config.tests)
@@ -149,13 +149,13 @@ def _find_columns_of_other_tests(config: RunConfig) -> Mapping[str, str]:
 
 
 def is_greedy(config: RunConfig) -> bool:
-    """Return whether a prompt always gets the same reply: from a local model at temperature 0, and nowhere else."""
+    """Return whether a prompt always gets the same reply, as only a local model at temperature 0 gives it."""
     provider = registry.provider(config.model_spec().known_provider)
     return provider.local and not isinstance(provider, AnswersOnly) and not config.gen_kwargs.temperature
 
 
 def _refuse_equal_replies(name: str, config: RunConfig) -> None:
-    """Raise ConfigError where a local model at temperature 0 is to be asked again."""
+    """Raise ConfigError if a local model at temperature 0 shall be asked several times."""
     least = 1 if name == "repeats" else 0
     count = getattr(config, name)
     if isinstance(count, int) and count > least and is_greedy(config):
@@ -168,7 +168,7 @@ def _refuse_equal_replies(name: str, config: RunConfig) -> None:
 
 
 def _count_noise_samples(config: RunConfig) -> int:
-    """Return how many samples of each test are asked once more; none where repeats show the noise anyway."""
+    """Return how many samples of each test are asked again to measure noise; 0 if repeats already show it."""
     provider = registry.provider(config.model_spec().known_provider)
     if config.repeats > 1 or is_greedy(config):
         return 0
@@ -181,7 +181,7 @@ def _count_noise_samples(config: RunConfig) -> int:
 
 
 def _resolve_reading(settings: ProbeSettings, config: RunConfig, where: str) -> ProbeSettings:
-    """Return settings with which nobody is asked about replies where nobody can be, or raise ConfigError."""
+    """Return settings without a reader model if no model can read replies, or raise ConfigError."""
     provider = registry.provider(config.model_spec().known_provider)
     if config.reader or not isinstance(provider, AnswersOnly) or not isinstance(settings, ReadSettings):
         return settings
@@ -196,7 +196,7 @@ def _resolve_reading(settings: ProbeSettings, config: RunConfig, where: str) -> 
 
 
 def _resolve_wordings(settings: ProbeSettings, config: RunConfig, where: str) -> ProbeSettings:
-    """Return settings with the run's number of wordings where the test says nothing, or raise ConfigError."""
+    """Return settings with the run's number of wordings if the test sets none, or raise ConfigError."""
     if not isinstance(settings, PromptSettings) or settings.wordings is not None or config.wordings == 1:
         return settings
     if settings.prompt is not None or settings.wording > 1 or settings.built_in_count < config.wordings:
@@ -212,14 +212,14 @@ def _resolve_wordings(settings: ProbeSettings, config: RunConfig, where: str) ->
 
 
 def _list_unused_wordings(settings: ProbeSettings) -> set[str]:
-    """Return the settings of wordings that a test with one wording does not use: its plan is that of older versions."""
+    """Return the settings that a test with one wording does not use, so that its plan equals that of older versions."""
     if not isinstance(settings, PromptSettings) or settings.wording_count > 1:
         return {"wording"} if isinstance(settings, PromptSettings) else set()
     return {"wordings", "wordings_each", *(["wording"] if settings.wording == 1 else [])}
 
 
 def _find_limit(settings: ProbeSettings, config: RunConfig, *, is_bundled: bool) -> tuple[int | None, LimitedBy | None]:
-    """Return the limit of a test, and whose it is: a bundled suite's is for bundled samples, and cuts no other data."""
+    """Return the limit of a test and its origin; a bundled suite's limit only cuts bundled samples."""
     if settings.limit:
         return settings.limit, "test"
     if config.limit is None or (config.limit_from == "bundled" and not is_bundled):

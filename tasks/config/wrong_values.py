@@ -11,18 +11,18 @@ from contrapose.tasks.core.errors import ConfigError, join_errors, suggest_name
 
 
 def make_value_error(error: ValidationError, model: type[BaseModel], *, where: str) -> ConfigError:
-    """Return one error with every problem of values from some place that a model refused."""
+    """Return one error with every problem that a pydantic model found in values."""
     return join_errors([_to_error(problem, model, where) for problem in error.errors(include_url=False)])
 
 
 def find_place_keys(problem: Mapping[str, Any]) -> list[str | int]:
-    """Return the keys that lead to what is wrong, without the kinds that a value may have."""
+    """Return the keys that lead to a wrong value, without pydantic's names of types."""
     path = [part for part in problem["loc"] if not str(part).startswith(("function-", "constrained-", "literal["))]
     return path[:-1] if path and path[-1] in ("bool", "str") else path
 
 
 def _to_error(problem: Mapping[str, Any], model: type[BaseModel], where: str) -> ConfigError:
-    """Return a problem as an error; our own checks may say `observed; expected …`, and a remedy behind a full stop."""
+    """Return a problem as an error; our own checks may write `observed; expected …` and a remedy after a full stop."""
     path = [str(part) for part in find_place_keys(problem)]
     place = f"{where}: {'.'.join(path)}" if path else where
     words = str(problem["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")

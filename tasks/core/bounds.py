@@ -1,4 +1,4 @@
-"""Size limits of input from outside, in one place, and a YAML loader that enforces them."""
+"""Size limits of all input from outside, and a YAML loader that enforces them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from contrapose.tasks.core.damage import refuse_pipe
 R = TypeVar("R")
 
 SECONDS = 5.0
-"""How long a server may take to answer, where nobody says otherwise."""
+"""Default for the seconds that a server may take to answer."""
 SURROGATE = re.compile("[\ud800-\udfff]")
 MOST_COLUMNS = 16_384
 """Columns of a table; as many as a spreadsheet has."""
@@ -49,7 +49,7 @@ MOST_DIGITS = 100
 
 
 class YamlProblem(NamedTuple):
-    """What is wrong with a file, in the words of an error."""
+    """A problem with a file, in the words of an error."""
 
     where: str
     """The file, with line and column where they are known."""
@@ -58,16 +58,16 @@ class YamlProblem(NamedTuple):
 
 
 class UnboundedError(yaml.MarkedYAMLError):
-    """YAML that is larger, deeper or longer than any configuration, or says two things under one key."""
+    """A YAML text is larger or deeper than any configuration, or has a key twice."""
 
     def __init__(self, observed: str, *, expected: str, mark: Mark | None = None) -> None:
-        """Take the words of the error to come, and the place."""
+        """Keep the words for the final error, and the place."""
         super().__init__(problem=observed, problem_mark=mark)
         self.expected = expected
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return the bytes of a file of YAML, or raise OSError, or YAMLError where it is too large."""
+    """Return the bytes of a YAML file, or raise OSError, or YAMLError if it is too large."""
     with refuse_pipe(path).open("rb") as file:
         content = file.read(MOST_YAML + 1)
     if len(content) > MOST_YAML:
@@ -76,7 +76,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def parse_yaml(content: str | bytes) -> Any:
-    """Return the values of a YAML text, or raise YAMLError: also for a date or number that does not exist."""
+    """Return the values of a YAML text, or raise YAMLError, also for a date or number that does not exist."""
     loader = _Bounded(content)
     try:
         return loader.get_single_data()
@@ -85,7 +85,7 @@ def parse_yaml(content: str | bytes) -> Any:
 
 
 def describe_yaml_problem(error: yaml.YAMLError, where: str, *, expected: str) -> YamlProblem:
-    """Return what an error of `parse` says of a file; `expected`: of one that is no YAML."""
+    """Return the problem that an error of `parse_yaml` shows; `expected` is used if the file is no YAML."""
     mark = getattr(error, "problem_mark", None)
     place = f"{where}, line {mark.line + 1}, column {mark.column + 1}" if mark else where
     if isinstance(error, UnboundedError):
@@ -95,12 +95,12 @@ def describe_yaml_problem(error: yaml.YAMLError, where: str, *, expected: str) -
 
 
 def holds_surrogate(text: str) -> bool:
-    """Return whether a text holds half of a surrogate pair, so that nothing can write it down."""
+    """Return whether a text holds half of a surrogate pair, so that no file can store it."""
     return SURROGATE.search(text) is not None
 
 
 class _Bounded(yaml.SafeLoader):
-    """The safe loader; it counts while it composes, before any value is made."""
+    """The safe YAML loader with limits; it counts nodes before it makes any value."""
 
     def __init__(self, stream: str | bytes) -> None:
         super().__init__(stream)
@@ -109,7 +109,7 @@ class _Bounded(yaml.SafeLoader):
         """Values in each composed node, itself included."""
 
     def compose_node(self, parent: Node | None, index: Any) -> Node | None:
-        """Compose and count the next node; an alias counts as much as what it repeats."""
+        """Compose and count the next node; an alias counts as all the nodes that it repeats."""
         event = self.peek_event()  # type: ignore[no-untyped-call]
         self._depth += 1
         self._refuse_depth(self._depth, event.start_mark)
@@ -126,7 +126,7 @@ class _Bounded(yaml.SafeLoader):
         return node
 
     def compose_scalar_node(self, anchor: Any) -> ScalarNode:
-        """Compose the next text or number; half of a surrogate pair, which YAML can write, fits into no file."""
+        """Compose the next text or number, or raise an error for half of a surrogate pair."""
         node: ScalarNode = super().compose_scalar_node(anchor)
         if holds_surrogate(node.value):
             observed = f"half of a surrogate pair alone in {node.value[:40]!a}"
@@ -134,7 +134,7 @@ class _Bounded(yaml.SafeLoader):
         return node
 
     def compose_mapping_node(self, anchor: Any) -> MappingNode:
-        """Compose the next keys and values, each key once: Python would silently take the last of two."""
+        """Compose the next mapping, or raise an error for a repeated key, of which Python would take the last."""
         node: MappingNode = super().compose_mapping_node(anchor)
         first = dict[tuple[str, str], int]()
         for key, _ in node.value:
@@ -146,19 +146,19 @@ class _Bounded(yaml.SafeLoader):
         return node
 
     def fetch_flow_collection_start(self, token: Any) -> None:
-        """Read the beginning of a list or mapping in brackets; a thousand would be read before one is composed."""
+        """Read the beginning of a list or mapping in brackets, and check the depth before it is composed."""
         self._refuse_depth(self.flow_level, self.get_mark())
         super().fetch_flow_collection_start(token)
 
     def _refuse_depth(self, depth: int, mark: Mark) -> None:
-        """Raise UnboundedError where lists and mappings are nested too deeply."""
+        """Raise UnboundedError if lists and mappings are nested too deeply."""
         if depth > MOST_DEPTH:
             observed = f"lists or mappings nested more than {MOST_DEPTH} levels deep"
             raise UnboundedError(observed, expected=f"at most {MOST_DEPTH} levels", mark=mark)
 
 
 def _construct(kind: str, loader: _Bounded, node: ScalarNode) -> Any:
-    """Make a number, date or text of bytes that exists: the 30th of February has the form of a date."""
+    """Make a number, a date or bytes, or raise YAMLError if it does not exist, such as the 30th of February."""
     if kind in ("int", "float") and len(node.value) > MOST_DIGITS:
         observed = f"a number of {len(node.value):,} characters"
         raise UnboundedError(observed, expected=f"at most {MOST_DIGITS} characters", mark=node.start_mark)
@@ -174,12 +174,12 @@ for _kind in ("int", "float", "bool", "binary", "timestamp"):
 
 
 def is_bomb(*, packed: int, unpacked: int) -> bool:
-    """Return whether a packed file of so many bytes holds more bytes, or says so, than any file with data."""
+    """Return whether a packed file holds, or claims to hold, more bytes than any real data file of its size."""
     return unpacked > HARMLESS and unpacked > MOST_RATIO * packed
 
 
 def call_with_timeout(call: Callable[[], R], seconds: float = SECONDS) -> R:
-    """Return or raise what a call does, or raise TimeoutError and leave it to itself where that takes too long."""
+    """Return the result of a call or raise its error; raise TimeoutError after `seconds`, though the call goes on."""
     outcome = Future[R]()
 
     def keep() -> None:

@@ -1,4 +1,4 @@
-"""Records of certificate.json: what was tested on what, and each figure of a judge or an agent."""
+"""Records of certificate.json: the data and the figures of a tested judge or agent."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ CERTIFICATE_VERSION = 1
 
 
 class JudgeFinding(TypedDict):
-    """One bias, or another property of a judge."""
+    """One bias or other property of a judge."""
 
     name: str
     """What it is, such as `position`."""
     figure: str
     """What is measured, in words."""
     value: float | None
-    """A share or a difference of shares; None where nothing shows it."""
+    """A share or a difference of shares; None if nothing shows it."""
     interval: tuple[float, float] | None
     """95 %."""
     rows: int
@@ -30,7 +30,7 @@ class JudgeFinding(TypedDict):
     clusters: int
     """Independent groups among them."""
     gate: float | None
-    """Largest value that passes, in both directions where it has two; None for a figure that is only shown."""
+    """Largest value that passes, in both directions if it has two; None for a figure that is only shown."""
     gate_is_least: NotRequired[bool]
     """Whether the gate is the least value that passes."""
     verdict: FindingVerdict
@@ -41,31 +41,31 @@ class JudgeFinding(TypedDict):
     labels_alone: NotRequired[int]
     """Labels that would give as narrow an interval without the judge."""
     more_labels: NotRequired[int | None]
-    """Further labels that put the interval on one side of the gate, or of one half; None where none would."""
+    """Further labels that put the interval on one side of the gate, or of one half; None if none would."""
 
 
 class FailedTrial(TypedDict):
-    """A failed trial of an agent, compared with the passed trial of its task that is alike for longest."""
+    """A failed trial of an agent, and the passed trial of the same task with the longest equal beginning."""
 
     task: str
     trial: str
     passed_trial: str | None
-    """None where no trial of the task passed; nothing is compared then."""
+    """None if no trial of the task passed; nothing is compared then."""
     step: int
     """Number of the first call that differs, from 1."""
     parting: str
     """How the calls part, such as `cancel_order instead of get_order`."""
     difference: str
-    """One sentence, with the arguments; empty where all calls are the same."""
+    """One sentence, with the arguments; empty if all calls are the same."""
 
 
 class Certificate(TypedDict):
-    """What is known of a judge or of an agent, and from what."""
+    """The findings about one judge or agent, and the data that they come from."""
 
     judge: str
-    """Its name; that of the agent where `tasks` is there."""
+    """Its name; the agent's name if there are `tasks`."""
     verdict: FindingVerdict
-    """`fail` where a figure misses its gate, `pass` where all reach theirs, `shown` where none has one."""
+    """`fail` if a figure misses its gate, `pass` if all reach theirs, `shown` if none has a gate."""
     source: str
     """The files of verdicts, or the run and its data."""
     sha256: str

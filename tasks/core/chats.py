@@ -22,7 +22,7 @@ NAMES = {"user": "User", "assistant": "Assistant", "system": "System", "tool": "
 
 
 class Message(TypedDict):
-    """A message of a chat, as OpenAI's API has it."""
+    """A message of a chat, in the form of OpenAI's API."""
 
     role: Literal["system", "user", "assistant", "tool"]
     content: str
@@ -34,7 +34,7 @@ class Message(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chat:
-    """Messages up to the reply that is asked for, and the tools that the reply may call."""
+    """The messages before the reply, and the tools that the reply may call."""
 
     messages: tuple[Message, ...]
     tools: tuple[Mapping[str, Any], ...] = ()
@@ -42,17 +42,17 @@ class Chat:
 
     @property
     def prompt(self) -> str:
-        """The chat as a prompt."""
+        """Return the chat as a prompt."""
         content = {"messages": self.messages, **({"tools": self.tools} if self.tools else {})}
         return json.dumps({"chat": content}, ensure_ascii=False)
 
     @property
     def tool_names(self) -> tuple[str, ...]:
-        """Names of the tools, in their order."""
+        """Return the names of the tools, in their order."""
         return tuple(str(tool["function"]["name"]) for tool in self.tools)
 
     def last_of(self, role: str) -> int | None:
-        """Return the place of the last message of a role; None where there is none."""
+        """Return the place of the last message of a role, or None if there is none."""
         return max((place for place, message in enumerate(self.messages) if message["role"] == role), default=None)
 
     def with_prompt(self, turn: int, prompt: str) -> Chat:
@@ -69,7 +69,7 @@ class Chat:
         return Chat(messages=(*systems, *others), tools=self.tools)
 
     def with_contents(self, contents: Mapping[int, str]) -> Chat:
-        """Return the chat with other contents of the messages at some places."""
+        """Return the chat with the contents of the messages at these places replaced."""
         messages = (
             Message(**{**message, "content": contents.get(place, message["content"])})
             for place, message in enumerate(self.messages)
@@ -79,7 +79,7 @@ class Chat:
 
 @lru_cache(maxsize=256)
 def parse_chat(prompt: str) -> Chat | None:
-    """Return the chat that a prompt is; None where it is the text of one user message."""
+    """Return the chat in a prompt, or None if the prompt is the text of one user message."""
     if not prompt.startswith(MARK):
         return None
     try:
@@ -90,7 +90,7 @@ def parse_chat(prompt: str) -> Chat | None:
 
 
 def refuse_chat_in_text(text: str, *, where: str) -> str:
-    """Return a text, or raise ConfigError where it would be taken for a chat: data could bring a system prompt so."""
+    """Return a text, or raise ConfigError if it looks like a chat, because data could add a system prompt that way."""
     if text.startswith(MARK):
         raise ConfigError(
             f"a text that begins with {MARK}",
@@ -102,7 +102,7 @@ def refuse_chat_in_text(text: str, *, where: str) -> str:
 
 
 def refuse_tools(prompt: str, *, where: str, why: str) -> None:
-    """Raise ModelError for a prompt that offers tools to a model that would not see them."""
+    """Raise ModelError if a prompt offers tools that the model would not see."""
     chat = parse_chat(prompt)
     if chat is not None and chat.tools:
         raise ModelError(
@@ -114,27 +114,27 @@ def refuse_tools(prompt: str, *, where: str, why: str) -> None:
 
 
 def format_for_recording(prompt: str) -> str:
-    """Return a prompt as recordings name it: what the user said last, after what was said before in a conversation."""
+    """Return a prompt as recordings write it: the last user message, after a transcript of the messages before it."""
     chat = parse_chat(prompt)
     said = [] if chat is None else [message for message in chat.messages if message["role"] != "system"]
     return format_transcript(said).strip() if chat else prompt.strip()
 
 
 def format_transcript(messages: Sequence[Message], *, labelled: bool = False) -> str:
-    """Return messages as one text, each after who says it; a single one alone, unless it is to be `labelled`."""
+    """Return messages as one text, each after its speaker; a single message without it, unless `labelled` is set."""
     if len(messages) == 1 and not labelled and not messages[0].get("tool_calls"):
         return messages[0]["content"]
     return "\n\n".join(f"{NAMES[message['role']]}: {_format_content(message)}" for message in messages)
 
 
 def format_as_plain_text(prompt: str) -> str:
-    """Return a prompt as one text for people, and for whatever takes no messages: of a chat its transcript."""
+    """Return a prompt as one text for people and for models without chats; a chat becomes a transcript."""
     chat = parse_chat(prompt)
     return prompt if chat is None else format_transcript(chat.messages)
 
 
 def format_for_display(prompt: str) -> str:
-    """Return a prompt as people read it: of a chat who says what, then a line for each tool."""
+    """Return a prompt for display; a chat becomes a transcript with a line for each tool."""
     chat = parse_chat(prompt)
     if chat is None:
         return prompt
@@ -152,6 +152,6 @@ def convert_for_application(prompt: str) -> Any:
 
 
 def _format_content(message: Message) -> str:
-    """Return what a message says, with its calls as JSON."""
+    """Return the content of a message, with its calls as JSON."""
     calls = read_calls({"tool_calls": message.get("tool_calls")})
     return "\n".join(filter(None, (message["content"], *map(str, calls))))

@@ -1,4 +1,4 @@
-"""Records of comparison.json: a comparison of finished runs in figures."""
+"""Records of comparison.json: the figures of a comparison of finished runs."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ MIN_COVERAGE = 0.8
 """Share of the cases asked of either model that both must have scored for a verdict."""
 
 MARGIN = 0.05
-"""Loss of pass rate that is still called not worse, where nobody says otherwise."""
+"""Default for the loss of pass rate that still counts as not worse."""
 
 
 class Contender(TypedDict):
-    """One of the models."""
+    """One of the compared models."""
 
     name: str
-    """What it is called here: its id, with its place among the runs where another has the same model."""
+    """Its name here: its id, with its place among the runs if another run has the same model."""
     model: str
     revision: str
     run_id: str
@@ -37,20 +37,20 @@ class Contender(TypedDict):
 
 
 class ComparedRate(TypedDict):
-    """A pass rate."""
+    """The pass rate of a model in one test."""
 
     value: float
     interval: tuple[float, float] | None
-    """95 %; None where one cluster tells nothing about it, or an early stop chose the cases."""
+    """95 %; None if one cluster tells nothing about it, or an early stop chose the cases."""
 
 
 class Difference(TypedDict):
-    """How much more often the first of two models passes than the second."""
+    """The difference between the pass rates of two models, first minus second."""
 
     value: float
     """Pass rate of the first minus that of the second."""
     interval: tuple[float, float] | None
-    """95 %, two-sided; None where one cluster tells nothing about it, or an early stop chose the cases, as for what
+    """95 %, two-sided; None if one cluster tells nothing about it, or an early stop chose the cases, as for what
     follows."""
     bounds: tuple[float, float] | None
     """The difference is at least the first, with 95 % confidence; separately, it is at most the second. The whole range
@@ -63,11 +63,11 @@ class Difference(TypedDict):
 
 
 class Pair(TypedDict):
-    """Two models on the same cases; what is signed is `first - second`."""
+    """Two models on the same cases; signed figures are `first - second`."""
 
     first: str
     second: str
-    """Where one of the two is the baseline, it is this one."""
+    """The baseline, if one of the two is the baseline."""
     cases: int
     """Scored for both."""
     clusters: int
@@ -78,22 +78,22 @@ class Pair(TypedDict):
     neither: int
     """Cases that were asked, and scored for none of the two."""
     rates: tuple[ComparedRate, ComparedRate] | None
-    """None where no case was scored for both."""
+    """None if no case was scored for both."""
     difference: Difference | None
-    """How far the rates lie apart; None where no case was scored for both."""
+    """How far the rates lie apart; None if no case was scored for both."""
     extremes: tuple[float, float]
     """The difference over all cases, if those without a score had the worst and the best outcome for the first."""
     verdict: Verdict | None
-    """On the first; None where the second is not the baseline."""
+    """On the first; None if the second is not the baseline."""
     reason: str
-    """One sentence; empty where there is no verdict."""
+    """One sentence; empty if there is no verdict."""
     stopped: NotRequired[list[str]]
     """Which of the two stopped early, each by its own result: the cases are those that both were asked, and nothing is
-    claimed. Absent where neither did."""
+    claimed. Absent if neither did."""
 
 
 class Standing(TypedDict):
-    """A model in one test."""
+    """The results of a model in one test."""
 
     name: str
     rank: int
@@ -103,11 +103,11 @@ class Standing(TypedDict):
     rate: ComparedRate | None
     """Over the cases that were scored for every model."""
     gate: float | None
-    """Least pass rate that its own run asked for; None where that does not tell."""
+    """Least pass rate that its own run asked for; None if that does not tell."""
 
 
 class Contest(TypedDict):
-    """All models in one test."""
+    """The results of all models in one test."""
 
     test_type: str
     cases: int
@@ -120,7 +120,7 @@ class Contest(TypedDict):
 
 
 class RankedModel(TypedDict):
-    """A model over all tests."""
+    """A model with its rank over all tests."""
 
     name: str
     rank: int
@@ -155,13 +155,13 @@ EXIT_CODES: dict[Verdict, int] = {"better": 0, "not worse": 0, "cannot tell": 3,
 
 
 def list_judged_pairs(tests: Iterable[Contest]) -> list[tuple[str, Pair]]:
-    """The pairs that have a verdict, each with the name of its test."""
+    """Return the pairs that have a verdict, each with the name of its test."""
     return [(test["test_type"], pair) for test in tests for pair in test["pairs"] if pair["verdict"] is not None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flip:
-    """A case that passed with one of two models and failed with the other, in every repeat of it."""
+    """A case that passed with one model and failed with the other, in all its repeats."""
 
     test: str
     model: str
@@ -173,7 +173,7 @@ class Flip:
 
 
 class FlipCount(NamedTuple):
-    """How many cases of a test flipped."""
+    """The numbers of cases of a test that flipped."""
 
     lost: int
     """Passed with the baseline, failed with the model."""
@@ -183,7 +183,7 @@ class FlipCount(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flips:
-    """What flipped between the baseline and each other model."""
+    """The cases that flipped between the baseline and each other model."""
 
     shown: Sequence[Flip] = ()
     """Those with their texts: of many the first of each test, model and direction."""

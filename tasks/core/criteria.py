@@ -1,4 +1,4 @@
-"""Criteria of a verdict: the rates of a test that have a gate, the one that decided first."""
+"""The criteria of a verdict: the rates of a test that have a gate, with the deciding rate first."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ class DecidingRate(TypedDict):
     name: str
     """Such as `pass_rate` or `contrast_rate`."""
     rate: float | None
-    """None where nothing was scored."""
+    """None if nothing was scored."""
     low: float | None
     """Lower end of its 95 % interval."""
     high: float | None
     """Upper end of its 95 % interval."""
     gate: float | None
-    """None where other rates decide."""
+    """None if other rates decide."""
 
 
 def list_criteria(outcome: Outcome) -> list[DecidingRate]:
-    """Return every rate that decides a test, the one that decided first; the pass rate is always among them."""
+    """Return every rate that decides a test, the deciding one first; the pass rate is always included."""
     ordered = sort_gates(outcome)
     criteria = [
         DecidingRate(name=gate["name"], rate=gate["rate"], low=low, high=high, gate=gate["wanted"])
@@ -43,12 +43,12 @@ def list_criteria(outcome: Outcome) -> list[DecidingRate]:
 
 
 def list_further_gates(outcome: Outcome) -> list[GateSummary]:
-    """Return the rates with a gate besides the documents' pass rate."""
+    """Return the rates with a gate, without the pass rate."""
     return [gate for gate in outcome.get("gates", ()) if gate["name"] != "pass_rate"]
 
 
 def sort_gates(outcome: Outcome) -> Sequence[GateSummary]:
-    """Return the gates of a test, the one that decided its verdict first, as `evaluate.gate` decides."""
+    """Return the gates of a test; the first is the one that decided its verdict, as in `evaluate.gate`."""
     gates, verdict = outcome["gates"], outcome["verdict"]
     if verdict == "fail" and outcome["missed"] is None:
         return sorted(gates, key=lambda gate: gate["extremes"][1] >= gate["wanted"])

@@ -1,4 +1,4 @@
-"""Files written completely or not at all, and set aside with one warning when they are damaged."""
+"""Write files completely or not at all, and rename damaged ones with one warning."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def sha256(path: Path) -> str:
 
 
 def is_disk_full(error: BaseException) -> bool:
-    """Return whether an error says that the disk, or the user's share of it, is full."""
+    """Return whether an error means that the disk or the user's quota is full."""
     # Arrow keeps the number in its text alone.
     numbers = (errno.ENOSPC, errno.EDQUOT)
     in_text = any(f"errno {number}]" in str(error) for number in numbers)
@@ -41,14 +41,14 @@ def is_disk_full(error: BaseException) -> bool:
 
 
 def refuse_pipe(path: Path) -> Path:
-    """Return a path; raise OSError for a pipe, whose opening waits for a writer, a socket or a device."""
+    """Return a path, or raise OSError if it is a pipe, which could block, a socket or a device."""
     if path.exists() and not path.is_file() and not path.is_dir():
         raise OSError(errno.EINVAL, "a pipe, a socket or a device")
     return path
 
 
 def private_folder(folder: Path) -> None:
-    """Make a folder that nobody else can look into, or raise OSError; one that exists is closed to others."""
+    """Make a folder that only its owner can read, or raise OSError; an existing folder is closed to others, too."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     # It may be somebody else's, who decides.
     with suppress(OSError):
@@ -57,7 +57,7 @@ def private_folder(folder: Path) -> None:
 
 
 def make_folder_as_above(folder: Path, *, exist_ok: bool = False) -> None:
-    """Make a folder that is as open to others as the one above it, as far as the process permits, or raise OSError.
+    """Make a folder with the permissions of its parent, as far as the process may, or raise OSError.
 
     Where the one above has to be made too, it is open to nobody else: so is a new `runs`, and all that is put there.
     """
@@ -69,7 +69,7 @@ def make_folder_as_above(folder: Path, *, exist_ok: bool = False) -> None:
 
 
 def share_files_as_above(made: Path, above: Path) -> None:
-    """Let a file, or those in a folder, be as readable for others as the folder above, as the process permits."""
+    """Make a file, or the files in a folder, as readable for others as the parent folder, as far as the process may."""
     mode = stat.S_IMODE(above.stat().st_mode) & 0o666 & ~UMASK | 0o600
     for part in (*made.rglob("*"), made) if made.is_dir() else (made,):
         if part.is_file():
@@ -77,10 +77,7 @@ def share_files_as_above(made: Path, above: Path) -> None:
 
 
 def put_in_place(made: Path, path: Path) -> None:
-    """Give a finished file or folder its final name, once it is on the disk: a crash leaves all of it or nothing.
-
-    It becomes as readable for others as the folder that it lies in. Raises OSError where nothing was changed.
-    """
+    """Flush a finished file or folder, then rename it: a crash leaves all of it or nothing, an OSError no change."""
     share_files_as_above(made, path.parent)
     for part in (*sorted(made.rglob("*")), made) if made.is_dir() else (made,):
         sync(part)
@@ -89,7 +86,7 @@ def put_in_place(made: Path, path: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """Have the disk hold a file's content, or a folder's names, or raise OSError."""
+    """Flush a file's content or a folder's names to the disk, or raise OSError."""
     if os.name != "posix" and path.is_dir():
         return
     handle = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
@@ -100,7 +97,7 @@ def sync(path: Path) -> None:
 
 
 def set_aside(path: Path) -> Path | None:
-    """Rename what is damaged, so that it is neither used nor lost; None where another process was faster."""
+    """Rename a damaged file, so that it is neither used nor lost; return None if another process was faster."""
     aside = path.with_name(path.name + SUFFIX)
     try:
         if path.is_dir():
@@ -113,7 +110,7 @@ def set_aside(path: Path) -> Path | None:
 
 
 def note_damage(aside: str) -> None:
-    """Warn that something damaged was set aside and is made again; together with others where `told_together`."""
+    """Warn that a damaged file was renamed and is made again; inside `warn_together` one warning lists all of them."""
     with warn_together():
         cast(list[str], _together.get()).append(aside)
 
@@ -128,7 +125,7 @@ def warn(text: str) -> None:
 
 @contextmanager
 def warn_together() -> Iterator[None]:
-    """Warn of all that is set aside inside in one line, as the outermost block ends."""
+    """Warn in one line about all files renamed inside the block, when the outermost block ends."""
     if _together.get() is not None:
         yield
         return

@@ -17,7 +17,7 @@ DEFINITIONS: dict[Verdict, str] = {
 
 
 class CheckFinding(TypedDict):
-    """What the comparison says of the candidate in one test."""
+    """The result of comparing the candidate in one test."""
 
     test_type: str
     verdict: comparison.Verdict
@@ -25,7 +25,7 @@ class CheckFinding(TypedDict):
 
 
 class Side(TypedDict):
-    """One of the two models, as it was found."""
+    """One of the two models, with its state before the decision."""
 
     model: str
     revision: str
@@ -36,7 +36,7 @@ class Side(TypedDict):
 
 
 class PersonsAnswer(TypedDict):
-    """What a person said to a candidate that was held."""
+    """A person's answer about a candidate that waits for approval."""
 
     approved: bool
     reason: str
@@ -45,7 +45,7 @@ class PersonsAnswer(TypedDict):
 
 
 class Decision(TypedDict):
-    """What was decided on a candidate, and why."""
+    """The decision on a candidate, and the reasons."""
 
     schema_version: int
     verdict: Verdict
@@ -53,7 +53,7 @@ class Decision(TypedDict):
     model: str
     """The candidate's id, as it was announced."""
     revision: str
-    """As it was announced; empty where only a training run was."""
+    """As it was announced; empty if only a training run was."""
     training_run: str
     margin: float
     """Loss of pass rate that is still called not worse."""
@@ -61,9 +61,9 @@ class Decision(TypedDict):
     candidate: Side
     baseline: Side
     answer: PersonsAnswer | None
-    """None where nobody was asked, or nobody has answered."""
+    """None if nobody was asked, or nobody has answered."""
     check: str
     """What the check is called in the response store: hashes of the configuration and of the candidate."""
     decided: str
     folder: str
-    """Where this and the comparison lie."""
+    """The folder of this record and of the comparison."""

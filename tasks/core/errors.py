@@ -1,4 +1,4 @@
-"""Errors that a user can fix: the value found, what was expected, and the remedy."""
+"""Errors that a user can fix: each shows the value found, the expected one, and the remedy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST_SHOWN = 20
 
 
 class ContraposeError(Exception):
-    """A problem that the user can mend, or several; each is shown as one line, never as a traceback.
+    """One or several problems that the user can fix; each is shown as one line, never as a traceback.
 
     Args:
         observed: what was met, with its value.
@@ -44,19 +44,19 @@ class ContraposeError(Exception):
         return "\n".join(self.lines())
 
     def lines(self) -> list[str]:
-        """Return problems in a line each, and how many are left out after the first ones."""
+        """Return one line for each problem, and the number of problems left out after the first ones."""
         lines = [self.line(), *(other.line() for other in self.others)]
         rest = max(len(lines) - MOST_SHOWN, 0) + self.uncounted
         return lines[:MOST_SHOWN] + ([f"…and {rest} more such problems."] if rest else [])
 
     def line(self) -> str:
-        """Return the first problem alone."""
+        """Return the line of the first problem."""
         place = f"{self.where}: " if self.where else ""
         line = f"{place}{self.found}; expected {self.expected}. {self.remedy}"
         return " ".join(line.split())
 
     def reworded(self, change: Callable[[str], str], *, remedy: Callable[[str], str] | None = None) -> Self:
-        """Return the problems with their texts changed; `remedy`: what changes the remedies before."""
+        """Return the problems with texts changed by `change`, after `remedy` changed the remedies."""
         observed, expected, where = map(change, (self.found, self.expected, self.where))
         others = [other.reworded(change, remedy=remedy) for other in self.others]
         mended = change(remedy(self.remedy) if remedy else self.remedy)
@@ -78,7 +78,7 @@ class ConfigError(ContraposeError):
 
 
 class DataError(ContraposeError):
-    """A data source cannot be read, or holds rows that cannot be used."""
+    """A data source cannot be read, or has rows that cannot be used."""
 
 
 class ModelError(ContraposeError):
@@ -86,30 +86,30 @@ class ModelError(ContraposeError):
 
 
 class ComparisonError(ContraposeError):
-    """Runs cannot be compared: one is not finished, or they did not ask the same."""
+    """Runs cannot be compared, because one is not finished or they asked different questions."""
 
 
 class GateError(ContraposeError):
-    """Great Expectations refused a table: nothing was published."""
+    """Great Expectations refused a table, so nothing was published."""
 
     exit_code = 4
 
 
 class CutShortError(ContraposeError):
-    """A run could not go on, for want of room or of its store: what it has is kept, and it goes on when begun again."""
+    """A run stopped without disk space or without its store; its results are kept, and a new start continues it."""
 
     exit_code = 4
 
 
 class Problems:
-    """Gathers problems of the user's, so that one error tells all of them."""
+    """Collector of the user's problems, so that one error shows all of them."""
 
     def __init__(self) -> None:
         self.errors: list[ContraposeError] = []
 
     @contextmanager
     def gathered(self) -> Iterator[None]:
-        """Keep the error of the work inside, and go on after it; what the user cannot mend is raised."""
+        """Keep an error that the user can fix and go on after the block; raise any other error."""
         try:
             yield
         except ContraposeError as error:
@@ -118,7 +118,7 @@ class Problems:
             self.errors.append(error)
 
     def refuse(self) -> None:
-        """Raise the problems, each once; nothing where there is none."""
+        """Raise all problems, each once, if there are any."""
         if self.errors:
             raise self.errors[0] if len(self.errors) == 1 else join_errors(self.errors)
 
@@ -127,7 +127,7 @@ Problem = TypeVar("Problem", bound=ContraposeError)
 
 
 def join_errors(errors: Sequence[Problem], *, uncounted: int = 0) -> Problem:
-    """Return one error with all problems, each once, and a count of further ones; its type is that of the first."""
+    """Return one error of the first problem's type with all problems, each once, and a count of further ones."""
     distinct = list({str(error): error for error in errors}.values())
     every: list[ContraposeError] = []
     for error in distinct:
@@ -145,7 +145,7 @@ def join_errors(errors: Sequence[Problem], *, uncounted: int = 0) -> Problem:
 
 
 def suggest_name(name: str, known: Iterable[str], *, otherwise: str) -> str:
-    """Return the remedy for an unknown name: the known one that is like it, or another remedy."""
+    """Return the remedy for an unknown name: a similar known name, or the remedy `otherwise`."""
     close = difflib.get_close_matches(name, list(known), n=1)
     return f"Did you mean {close[0]!r}?" if close else otherwise
 
@@ -156,7 +156,7 @@ def install_command(extra: str) -> str:
 
 
 def require_package(*packages: str, extra: str, where: str) -> None:
-    """Raise ConfigError for a setting one of whose packages is not installed, with the extra that installs it."""
+    """Raise ConfigError if a setting needs a package that is not installed, with the extra that installs it."""
     for package in packages:
         if find_spec(package) is None:
             raise ConfigError(

@@ -1,4 +1,4 @@
-"""Retries of file servers: one that does not answer is waited for, one that refuses is not."""
+"""Call file servers: retry if a server does not answer, but not if it refuses."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ CREDENTIALS = ("Credential", "Authentication", "RefreshError", "ParamValidation"
 
 
 def find_missing_package(error: BaseException) -> str:
-    """Return the package that fsspec cannot import; empty where the error does not say."""
+    """Return the package that fsspec cannot import, or an empty text if the error does not name it."""
     module = str(getattr(error.__cause__ or error, "name", None) or "")
     return PACKAGES.get(module, module)
 
 
 def make_time_limits(address: str) -> dict[str, dict[str, Any]]:
-    """Return options of fsspec, by scheme, that give a silent server up; the user's configuration wins."""
+    """Return fsspec's options by scheme that stop waiting for a silent server; the user's configuration wins."""
     chosen: dict[str, dict[str, Any]] = {}
     for scheme in ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "http", "https"):
         if f"{scheme}://" not in address:
@@ -62,9 +62,9 @@ def make_time_limits(address: str) -> dict[str, dict[str, Any]]:
 
 
 def ask_with_retries(ask: Callable[[], R], *, where: str) -> R:
-    """Ask a server of files, and again while it may only be away for a moment; the first time a warning says so.
+    """Call a file server, and retry while it may only be unreachable for a moment; the first retry logs a warning.
 
-    Raises FileNotFoundError, ConfigError where the server refuses, or CutShortError where it does not answer.
+    Raises FileNotFoundError, ConfigError if the server refuses, or CutShortError if it does not answer.
     """
     begun, pause = time.monotonic(), FIRST_PAUSE
     while True:
@@ -92,7 +92,7 @@ def ask_with_retries(ask: Callable[[], R], *, where: str) -> R:
 
 
 def refusal_error(where: str, error: Exception) -> ConfigError:
-    """Return the error that a server refuses what is asked of it, or that nobody can ask it."""
+    """Return the error that a file server refuses a request or cannot be called."""
     # The text of a library's error may hold what nobody else should read.
     remedy = "Correct the address, its permissions or the credentials in the environment"
     remedy = "Make room there" if is_disk_full(error) else remedy

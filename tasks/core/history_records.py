@@ -22,16 +22,16 @@ class PastTest(TypedDict):
     interval: tuple[float, float] | None
     """95 %, as in the summary."""
     min_pass_rate: float | None
-    """The gate of the pass rate; None where others decided."""
+    """The gate of the pass rate; None if others decided."""
     scored: int
     criteria: NotRequired[list[DecidingRate]]
-    """The rates that decided, the one that decided first; absent where the pass rate alone did."""
+    """The rates that decided, the one that decided first; absent if the pass rate alone did."""
     stopping: NotRequired[Stopping]
-    """How far it was asked; absent where all cases were to be asked before anything is judged."""
+    """How far it was asked; absent if all cases were to be asked before anything is judged."""
 
 
 class PastRun(TypedDict):
-    """A run as the history keeps it."""
+    """A past run as the history stores it."""
 
     run_id: str
     suite: str
@@ -45,18 +45,18 @@ class PastRun(TypedDict):
 
 
 class Change(TypedDict):
-    """Something that differs from an earlier run."""
+    """A difference from an earlier run."""
 
     facet: Facet
     name: str
     before: str
-    """Empty where the earlier run had no such thing."""
+    """Empty if the earlier run had no such thing."""
     after: str
-    """Empty where this run has none."""
+    """Empty if this run has none."""
 
 
 def list_past_criteria(test: PastTest) -> list[DecidingRate]:
-    """Return the rates that decided a test, the one that decided first: the pass rate where there is no other."""
+    """Return the rates that decided a past test, the deciding one first; only the pass rate if there is no other."""
     low, high = test["interval"] or (None, None)
     rate, gate = test["pass_rate"], test["min_pass_rate"]
     return test.get("criteria") or [DecidingRate(name="pass_rate", rate=rate, low=low, high=high, gate=gate)]
@@ -64,12 +64,12 @@ def list_past_criteria(test: PastTest) -> list[DecidingRate]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """What was before this run: runs of the same suite."""
+    """Earlier runs of the same suite, for the report of this run."""
 
     runs: tuple[PastRun, ...] = ()
     """Of any model, the oldest first, this run the last."""
     green: PastRun | None = None
-    """The last run of the same model that passed; None where there is none."""
+    """The last run of the same model that passed; None if there is none."""
     previous: PastRun | None = None
     """The last run of the same model."""
     changes: tuple[Change, ...] = ()

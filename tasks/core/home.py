@@ -1,4 +1,4 @@
-"""Contrapose's home folder: everything that it keeps on this machine."""
+"""The home folder, in which Contrapose keeps all its files on this machine."""
 
 from __future__ import annotations
 

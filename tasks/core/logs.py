@@ -1,4 +1,4 @@
-"""Log files of other tools: JSON objects, and the samples of an Inspect log."""
+"""Read log files of other tools: JSON objects, and the samples of an Inspect log."""
 
 from __future__ import annotations
 
@@ -22,10 +22,7 @@ _EPOCH = re.compile(r"_epoch_(\d+)\.json\Z")
 
 
 def read_object(source: str) -> Mapping[str, Any] | None:
-    """Return the JSON object in a file that ends in .json; None for a list, a row on each line, or no JSON.
-
-    Raises DataError for a file that is too large.
-    """
+    """Return the JSON object in a .json file, or None if it holds none; raise DataError if it is too large."""
     if not source.lower().endswith(".json"):
         return None
     with Place.at(source, setting="model").here() as path, path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""Model files on this machine: the folder or hub id of a model, its cached commit, and a hash of its files."""
+"""Find model files on this machine: the folder or hub id of a model, its cached commit, and a hash of its files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contrapose.tasks.core.provider import Check
 
 
 def check_model_files(chosen: str, *, setting: str, revision: str | None = None) -> Check:
-    """Return whether a model is here: a folder, or a hub id at a revision (None: the newest), chosen in a setting."""
+    """Check whether a model is on this machine: a folder, or a hub id at a revision (None: the newest)."""
     folder = Path(os.path.expanduser(chosen))
     if any((folder / name).is_file() for name in ("config.json", "modules.json")):
         return Check(state="ok", observed=f"folder {folder}")
@@ -37,7 +37,7 @@ def check_model_files(chosen: str, *, setting: str, revision: str | None = None)
 
 
 def find_cached_commit(name: str) -> str:
-    """Return the commit of a model of the hub that was loaded; its cache has a folder for each."""
+    """Return the cached commit of a hub model that was loaded."""
     from huggingface_hub import try_to_load_from_cache
 
     cached = try_to_load_from_cache(name, "config.json")
@@ -45,13 +45,13 @@ def find_cached_commit(name: str) -> str:
 
 
 def existing_folder(name: str) -> Path | None:
-    """Return the folder of that name, in which `~` is a home; None where there is none, whatever the name."""
+    """Return the folder with a name, in which `~` is the home folder, or None if there is none."""
     path = os.path.expanduser(name)
     return Path(path) if os.path.isdir(path) else None
 
 
 def hash_files(folder: Path, files: Iterable[Path]) -> str:
-    """Return the hash of names, relative to a folder, and contents: other weights are another model."""
+    """Return the hash of the names and contents of a model's files, so that other weights count as another model."""
     digest = hashlib.sha256()
     for path in sorted(files):
         digest.update(str(path.relative_to(folder)).encode())

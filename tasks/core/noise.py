@@ -21,7 +21,7 @@ EXPLANATIONS: Mapping[str, str] = {
 
 
 def describe_noise(estimates: Mapping[str, Estimate]) -> str:
-    """Return the clause that compares changes with noise; empty where nothing was asked again."""
+    """Return the clause that compares changes with noise, or an empty text if no sample was asked again."""
     if not {AGAIN, ACROSS, NET} <= estimates.keys():
         return ""
     again, across, net = (estimates[name] for name in (AGAIN, ACROSS, NET))

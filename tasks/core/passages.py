@@ -1,4 +1,4 @@
-"""Records about retrieved passages: a part of summary.json."""
+"""Records about retrieved passages, which are a part of summary.json."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Alike = Literal["same", "reordered", "other"]
 
 
 class PassageGroup(TypedDict):
-    """Cases whose two replies came with passages that are alike in one way, as far as they say what became of them."""
+    """Counts of cases whose two replies had the same, or different, passages."""
 
     passages: Alike
     """The same passages in the same order, the same in another order, or others."""
@@ -24,20 +24,20 @@ class PassageGroup(TypedDict):
     interval: tuple[float, float]
     """95 % of the rate, Wilson's."""
     share: float | None
-    """These hits among all hits; None where there are none."""
+    """These hits among all hits; None if there are none."""
     share_interval: tuple[float, float] | None
     """95 % of the share, Wilson's."""
 
 
 class PassageCounts(TypedDict):
-    """Cases, or controls, by the passages of their two replies."""
+    """Counts of cases, or of controls, by the passages of their two replies."""
 
     groups: list[PassageGroup]
     """Of each kind that there is, in the order `same`, `reordered`, `other`."""
     kept: float | None
-    """Mean share of the passages of the first reply that came with the second one too; None where there were none."""
+    """Mean share of the passages of the first reply that came with the second one too; None if there were none."""
     kept_interval: tuple[float, float] | None
-    """95 % of that mean; None where nothing tells it."""
+    """95 % of that mean; None if nothing tells it."""
     unknown: int
     """Answered cases of which it is not known what was retrieved for both replies: no group has them."""
     open: int
@@ -55,4 +55,4 @@ class PassageSummary(TypedDict):
     cases: PassageCounts
     """Without controls."""
     control: PassageCounts | None
-    """Of controls, whose hits are answers that changed; None where none was asked."""
+    """Of controls, whose hits are answers that changed; None if none was asked."""

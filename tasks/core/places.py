@@ -56,7 +56,7 @@ class Place:
     def at(cls, address: str | Path, *, setting: str) -> Self:
         """Return the place at a path or any URL that fsspec knows.
 
-        Raises ConfigError where it holds a password, which every message would repeat, or nothing here reaches it.
+        Raises ConfigError if it holds a password, which every message would repeat, or nothing here reaches it.
         """
         text = str(address)
         if holds_password(text):
@@ -85,34 +85,34 @@ class Place:
 
     @cached_property
     def _file_system(self) -> tuple[Any, str]:
-        """File system and path in it; what a server lists now is wanted, not what it listed once."""
+        """Return the file system and the path in it, without a cached listing of the server."""
         options = {"use_listings_cache": False} if "://" in self.address else {}
         files, path = fsspec.core.url_to_fs(self.address, **options, **make_time_limits(self.address))
         return files, str(path)
 
     @property
     def files(self) -> Any:
-        """The file system of fsspec that it lies in."""
+        """Return its fsspec file system."""
         return self._file_system[0]
 
     @property
     def inside(self) -> str:
-        """Its path in that file system."""
+        """Return its path in that file system."""
         return self._file_system[1]
 
     @property
     def is_local(self) -> bool:
-        """Return whether it lies on this machine."""
+        """Return whether it is on this machine."""
         return isinstance(self.files, LocalFileSystem)
 
     @property
     def path(self) -> Path:
-        """Path of a local place."""
+        """Return the path of a local place."""
         return Path(self.inside if "://" in self.address else self.address)
 
     @property
     def name(self) -> str:
-        """Last part of its address."""
+        """Return the last part of its address."""
         return self.address.rpartition("/")[2] if not self.is_local else self.path.name
 
     def __truediv__(self, name: str) -> Place:
@@ -130,11 +130,11 @@ class Place:
         return self.address
 
     def exists(self) -> bool:
-        """Return whether there is a file or folder."""
+        """Return whether the file or folder exists."""
         return bool(self._ask(lambda: self.files.exists(self.inside)))
 
     def size(self) -> int:
-        """Return the bytes of a file, or raise FileNotFoundError."""
+        """Return the size of a file in bytes, or raise FileNotFoundError."""
         return int(self._ask(lambda: self.files.size(self.inside)))
 
     def read(self) -> bytes:
@@ -144,7 +144,7 @@ class Place:
         return bytes(self._ask(lambda: self.files.cat_file(self.inside)))
 
     def json(self) -> Any:
-        """Return the value in a file of JSON; OSError also where it is larger or deeper than any that a run writes."""
+        """Return the value in a JSON file, or raise OSError, also if it is larger or deeper than runs write."""
         if self.size() > MOST_DOCUMENT:
             raise OSError(errno.EFBIG, f"more than {MOST_DOCUMENT:,} bytes")
         try:
@@ -153,13 +153,13 @@ class Place:
             raise OSError(errno.EFBIG, "nested too deeply") from error
 
     def names(self) -> list[str]:
-        """Return names of what lies in a folder, in order; none where there is no such folder."""
+        """Return the names in a folder, sorted, or an empty list if there is no such folder."""
         if self.is_local:
             return sorted(os.listdir(self.path)) if self.path.is_dir() else []
         return sorted(self._list_server())
 
     def entries(self) -> list[Entry]:
-        """Return what lies in a folder, in the order of its names; nothing where there is no such folder."""
+        """Return the entries of a folder, sorted by name, or an empty list if there is no such folder."""
         entries = []
         for name in self.names() if self.is_local else ():
             # It may have gone meanwhile.
@@ -178,7 +178,7 @@ class Place:
         return sorted(entries, key=lambda entry: entry.place.name)
 
     def _list_server(self) -> dict[str, Any]:
-        """Return what a folder elsewhere holds, by name; nothing where there is no such folder."""
+        """Return the entries of a remote folder by name, or an empty mapping if there is no such folder."""
         try:
             listing = self._ask(lambda: self.files.ls(self.inside, detail=True))
         except FileNotFoundError:
@@ -188,7 +188,7 @@ class Place:
         return {name: info for name, info in by_name.items() if name not in ("", self.inside.rpartition("/")[2])}
 
     def write(self, content: bytes) -> None:
-        """Give a file its content; readers see all of it or nothing."""
+        """Write the content of a file; readers see all of it or nothing."""
         if not self.is_local:
             self._send(lambda path: self.files.pipe_file(path, content))
             return
@@ -202,20 +202,20 @@ class Place:
             Path(name).unlink(missing_ok=True)
 
     def try_writing(self) -> None:
-        """Write and remove a file in a folder elsewhere, or raise ConfigError or CutShortError."""
+        """Write and remove a test file in a remote folder, or raise ConfigError or CutShortError."""
         tried = self / f".{uuid4().hex}.part"
         tried.write(b"")
         tried.remove()
 
     def receive(self, made: Path) -> None:
-        """Take a finished local file, which may be gone afterwards; readers see all of it or nothing."""
+        """Store a finished local file here, which may move it; readers see all of it or nothing."""
         if self.is_local:
             put_in_place(made, self.path)
         else:
             self._send(lambda path: self.files.put_file(str(made), path))
 
     def _send(self, send: Callable[[str], object]) -> None:
-        """Send a file elsewhere, under a name of its own where an unfinished one would be seen."""
+        """Send a file to a server, first under another name if readers would see an unfinished file."""
 
         def send_all() -> None:
             if self.address.partition("://")[0] in WHOLE:
@@ -237,12 +237,12 @@ class Place:
             ) from error
 
     def fetch(self, into: Path) -> None:
-        """Copy a file to a local one, or raise FileNotFoundError."""
+        """Copy the file to a local one, or raise FileNotFoundError."""
         self._ask(lambda: self.files.get_file(self.inside, str(into)))
 
     @contextmanager
     def here(self) -> Iterator[Path]:
-        """Yield a file as one on this machine, or raise FileNotFoundError."""
+        """Yield the path of a local copy of the file, or raise FileNotFoundError."""
         if self.is_local:
             yield refuse_pipe(self.path)
             return
@@ -251,7 +251,7 @@ class Place:
             yield Path(work) / self.name
 
     def set_aside(self) -> None:
-        """Rename what is damaged, so that it is neither used nor lost."""
+        """Rename a damaged file or folder, so that it is neither used nor lost."""
         if self.is_local:
             set_aside(self.path)
             return
@@ -260,22 +260,22 @@ class Place:
             note_damage(self.address + SUFFIX)
 
     def rename(self, name: str) -> None:
-        """Give a file another name in the same folder, in place of what has it."""
+        """Rename a file within its folder, and replace a file with that name."""
         self._ask(lambda: self.files.mv(self.inside, self.beside(name).inside))
 
     def remove(self) -> None:
-        """Delete a file, or a folder with all that lies in it; nothing happens where there is none."""
+        """Delete a file, or a folder with its content, if it exists."""
         with suppress(FileNotFoundError):
             self._ask(lambda: self.files.rm(self.inside, recursive=True))
 
     def _ask(self, ask: Callable[[], R]) -> R:
-        """Ask this machine, or a server, and that again while it may only be away for a moment."""
+        """Call the file system; retry if a server may only be unreachable for a moment."""
         return ask() if self.is_local else ask_with_retries(ask, where=self.address)
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A file or folder as the folder around it lists it."""
+    """A file or folder in the listing of its folder."""
 
     place: Place
     is_folder: bool
@@ -286,7 +286,7 @@ class Entry:
 
 
 def _local_entry(place: Place) -> Entry:
-    """Return a local file or folder as its folder lists it, or raise FileNotFoundError."""
+    """Return the entry of a local file or folder, or raise FileNotFoundError."""
     folder = place.path.is_dir() and not place.path.is_symlink()
     facts = [path.lstat() for path in (place.path, *(place.path.rglob("*") if folder else ()))]
     size = sum(fact.st_size for fact in facts if not stat.S_ISDIR(fact.st_mode))
@@ -295,11 +295,11 @@ def _local_entry(place: Place) -> Entry:
 
 @contextmanager
 def atomic_folder(folder: Place, *, last: str) -> Iterator[Path]:
-    """Yield a new local folder, which becomes the content of a place as the block ends without an error.
+    """Yield a new local folder, which becomes the content of a place if the block ends without an error.
 
     Readers find all of it or nothing. On this machine it is renamed. Elsewhere its files are sent aside, copied in
     place, and that named `last` comes when all others are there: without it a folder counts as none. Raises OSError or
-    ContraposeError where it cannot be written.
+    ContraposeError if it cannot be written.
     """
     part = part_folder(folder)
     if part.is_local:
@@ -333,7 +333,7 @@ def atomic_folder(folder: Place, *, last: str) -> Iterator[Path]:
 
 @contextmanager
 def local_copy(folder: Place, names: Iterable[str]) -> Iterator[Path]:
-    """Yield a folder as one on this machine, where it holds some files, as far as there are any."""
+    """Yield a local folder with these files of a folder, if they exist."""
     if folder.is_local:
         yield folder.path
         return
@@ -345,5 +345,5 @@ def local_copy(folder: Place, names: Iterable[str]) -> Iterator[Path]:
 
 
 def part_folder(folder: Place) -> Place:
-    """Return where a folder is written; as long as it is there, the folder's name is taken."""
+    """Return the place where a folder is written first; while it exists, the folder's name is taken."""
     return folder.beside(f".{folder.name}.part")

@@ -27,14 +27,7 @@ from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.home import home_folder
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.registry import find_installed_versions, list_modules
-from contrapose.tasks.tables.table import (
-    RESULTS_FOLDER,
-    STORAGE,
-    Table,
-    disk_full_error,
-    is_intact,
-    open_storage,
-)
+from contrapose.tasks.tables.table import RESULTS_FOLDER, STORAGE, Table, disk_full_error, is_intact, open_storage
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -62,7 +55,7 @@ def room_task(
     by_name: Mapping[str, str] | None = None,
     rests_on: tuple[str, ...] = (),
 ) -> Callable[[Callable[P, R]], Task[P, R]]:
-    """Make a function a Prefect task with the project's policy.
+    """Turn a function into a Prefect task with the project's policy of names, caching and retries.
 
     A cached outcome is served only to the same code: another file of ours is another cache key.
 
@@ -112,7 +105,7 @@ def room_task(
 
 
 def log_facts(function: Callable[P, R]) -> Callable[P, R]:
-    """Return the function of a task, which also logs in Prefect what came of it and how long it took."""
+    """Return a task's function that also logs its outcome and duration in Prefect."""
 
     @wraps(function)
     def run(*args: P.args, **inputs: P.kwargs) -> R:
@@ -126,7 +119,7 @@ def log_facts(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def yield_facts(outcome: object) -> Iterator[str]:
-    """Facts about the outcome of a task: a test's verdict, rows, broken expectations, and calls to the model."""
+    """Yield facts about a task's outcome: a test's verdict, rows, broken expectations, and calls to the model."""
     if not isinstance(outcome, Mapping):
         return
     if "verdict" in outcome:
@@ -159,7 +152,7 @@ def cache_key(name: str, code_of: Iterable[str], inputs: Mapping[str, Any], *, r
 
 @cache
 def _package_sha256(package: str) -> str:
-    """Hash the files of a package, or of a module that is one file, once a process: documents do not count."""
+    """Return the hash of a package's or module's files without documents, computed once in a process."""
     spec = find_spec(package)
     if spec is None:
         raise ModuleNotFoundError(f"No module named {package!r}", name=package)
@@ -174,17 +167,14 @@ def _package_sha256(package: str) -> str:
 
 
 def error_text(outcome: object) -> str:
-    """Return an error's text, which Prefect stores in place of a result; raise TypeError for anything else."""
+    """Return an error's text, which Prefect stores instead of a result, or raise TypeError for anything else."""
     if isinstance(outcome, BaseException):
         return f"{type(outcome).__name__}: {outcome}"
     raise TypeError(f"a {type(outcome).__name__} is no plain JSON")
 
 
 def call_task(chosen: Task[P, R], refresh: bool = False, /, *args: P.args, **inputs: P.kwargs) -> R:
-    """Run a task; compute again on request, or where a cached reference points to a file that is gone or damaged.
-
-    Raises CutShortError where the disk is full.
-    """
+    """Run a task, again if `refresh` is set or a cached table is gone or damaged; CutShortError if the disk is full."""
     # Prefect's types know no flag beside a task's own inputs.
     again: Any = chosen.with_options(refresh_cache=refresh)
     try:
@@ -197,7 +187,7 @@ def call_task(chosen: Task[P, R], refresh: bool = False, /, *args: P.args, **inp
 
 
 def verified_result(state: State[Any]) -> object:
-    """Return or raise the outcome of a task run; `DAMAGED` where it is cached and a table of it is damaged."""
+    """Return or raise the outcome of a task run, or return `DAMAGED` if a cached table of it is damaged."""
     value = state.result()
     if state.name == "Cached":
         # All are looked at: each damaged one is set aside. Tables elsewhere than in the shared place do not count:
@@ -216,12 +206,12 @@ def verified_result(state: State[Any]) -> object:
 
 
 def _find_shared_place(name: str) -> Place | None:
-    """Return where other machines find a result; None where tables are this machine's alone."""
+    """Return the place where other machines find a result, or None if tables are only on this machine."""
     return open_storage() / RESULTS_FOLDER / name if os.environ.get(STORAGE) else None
 
 
 def _fetch_shared(path: Path) -> None:
-    """Take over the result of another machine, where there is an intact one."""
+    """Copy the result of another machine, if there is an intact one."""
     shared = _find_shared_place(path.name)
     if shared is None or path.exists():
         return
@@ -239,7 +229,7 @@ def _fetch_shared(path: Path) -> None:
 
 
 def seal(path: Path) -> None:
-    """End a result that Prefect has written with the hash of its content, and have the disk hold it."""
+    """Append the hash of its content to a result that Prefect has written, and flush it to the disk."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     # Another process may have set it aside as it was being written.
     with suppress(FileNotFoundError):
@@ -254,14 +244,14 @@ def seal(path: Path) -> None:
 
 
 def is_sealed(path: Path) -> bool:
-    """Return whether the file of a result has its seal and the content that was sealed, or raise FileNotFoundError."""
+    """Return whether a result's file still has the content that `seal` hashed, or raise FileNotFoundError."""
     content = path.read_bytes()
     match = SEAL.search(content)
     return match is not None and hashlib.sha256(content[: match.start()] + b"}").hexdigest().encode() == match[1]
 
 
 def _set_aside_damaged(path: Path) -> None:
-    """Rename a stored result that is damaged, so that its task is computed again."""
+    """Rename a damaged result, so that its task is computed again."""
     with suppress(FileNotFoundError):
         if is_sealed(path):
             # It is used now: pruning looks at its time.
@@ -274,7 +264,7 @@ def _set_aside_damaged(path: Path) -> None:
 
 
 def _should_retry(_: Any, __: Any, state: Any) -> bool:
-    """Return whether another try may help: it does not against a mistake of the user's."""
+    """Return whether a retry may help; it does not help against an error that the user must fix."""
     return not isinstance(state.result(raise_on_failure=False), ContraposeError)
 
 

@@ -1,4 +1,4 @@
-"""Temporary changes of state that a whole process shares, undone when the last user of each ends."""
+"""Temporary changes of process-wide state, which are undone when the last user of each ends."""
 
 from __future__ import annotations
 
@@ -13,10 +13,7 @@ Undo = Callable[[], object]
 
 
 class SharedChange:
-    """A change of the process that overlapping calls share: made for the first, undone after the last.
-
-    `make` makes the change and returns what undoes it.
-    """
+    """A process-wide change that overlapping calls share; `make` makes it once and returns what undoes it."""
 
     def __init__(self, make: Callable[[], Undo]) -> None:
         self._make = make
@@ -40,7 +37,7 @@ class SharedChange:
 
 
 def set_temporary_variables(values: Mapping[str, str]) -> SharedChange:
-    """Return a change that sets environment variables for libraries; one that is set already stays as it is."""
+    """Return a change that sets environment variables for libraries, unless they are already set."""
 
     def make() -> Undo:
         new = {name: value for name, value in values.items() if name not in os.environ}
@@ -51,7 +48,7 @@ def set_temporary_variables(values: Mapping[str, str]) -> SharedChange:
 
 
 def restore_variables(*names: str) -> SharedChange:
-    """Return a change that does nothing, after which environment variables that a library sets are as before."""
+    """Return a change that restores, when it ends, the environment variables that a library has set."""
 
     def make() -> Undo:
         before = {name: os.environ.get(name) for name in names}
@@ -67,7 +64,7 @@ def restore_variables(*names: str) -> SharedChange:
 
 
 def _quieten_loading() -> Undo:
-    """Let transformers show no bars and report errors only."""
+    """Let transformers show no progress bars and report only errors."""
     # Imported by whoever loads a model.
     said: Any = import_module("transformers.utils.logging")
     level, bars = said.get_verbosity(), said.is_progress_bar_enabled()

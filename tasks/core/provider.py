@@ -1,4 +1,4 @@
-"""Facts that a provider declares about itself, so that shared code asks it and names none."""
+"""Facts that a provider declares about itself, so that shared code needs no provider's name."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ that is a Prefect Secret block."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Argument:
-    """One of a provider's `model_args`."""
+    """One argument in a provider's `model_args`."""
 
     type: str
     """What its value is, in a few words: `whole number`, `true or false`."""
     description: str
     """What it does, in a sentence."""
     default: Any = None
-    """Its value where none is given; None where there is none."""
+    """Its value where none is given; None if there is none."""
     role: Role = "answers"
     """What it decides. No argument holds a secret: it may name the place of one."""
 
 
 @runtime_checkable
 class AnswersOnly(Protocol):
-    """What a provider says besides if nobody can ask it what a reply of its chooses: it is a recording, or no model."""
+    """Facts about a provider that cannot read replies for Contrapose, because it is a recording or no model."""
 
     answers_only: ClassVar[Literal[True]]
     """Always."""
@@ -44,7 +44,7 @@ State = Literal["ok", "warning", "problem"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """What a look at a model came to, before a run."""
+    """The result of checking a model before a run."""
 
     state: State
     """Whether a run could ask it."""
@@ -55,19 +55,19 @@ class Check:
 
 
 class Described(Protocol):
-    """The facts about a provider that are known before any model is looked for."""
+    """Facts about a provider that are known before a model is opened."""
 
     local: ClassVar[bool]
     """Whether its models run on this machine: they cost nothing, and reply greedily where no temperature is given."""
     knows_weights: ClassVar[bool]
     """Whether it looks into the model itself, so that one training is told from another without a label."""
     concurrency: ClassVar[int]
-    """Requests at a time where no argument says otherwise; 1 where there are none."""
+    """Default number of requests at a time; 1 for a provider without requests."""
     arguments: ClassVar[Mapping[str, Argument]]
     """Its `model_args`, by name; every other one is refused."""
 
     def price(self, spec: ModelSpec) -> Price | None:
-        """Return the price of the model's tokens; None where that is not known."""
+        """Return the price of the model's tokens, or None if it is not known."""
 
     def check(self, spec: ModelSpec) -> Check:
-        """Check whether a run could ask the model now, without loading or asking it, or raise ContraposeError."""
+        """Check whether a run could use the model now, without loading or calling it, or raise ContraposeError."""

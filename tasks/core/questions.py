@@ -1,4 +1,4 @@
-"""Questions for a model, and their answers."""
+"""Questions for a model, their answers, and their JSON form."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Form = Literal["plain", "json_schema", "structured_outputs", "guided_choice"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """One thing that a model is asked; equal questions have equal answers."""
+    """One request to a model; equal questions have equal answers."""
 
     kind: Literal["generate", "choose", "loss"]
     """A reply to `prompt`, the log-likelihood of each of `labels` after it, or the mean loss of `text` after it."""
@@ -41,17 +41,17 @@ class Question:
 
     @property
     def plain(self) -> Question:
-        """Return the same prompt, asked for a reply of any kind."""
+        """Return the same prompt without a required form of the reply."""
         return replace(self, form="plain", labels=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What became of a question. A completion with `error` is no answer and is never stored."""
+    """The result of a question; a completion with `error` is no answer and is never stored."""
 
     question: Question
     completion: Completion
-    """For `choose`: `text` is the likeliest label. For `loss`: `loss` alone, None where the text has no tokens."""
+    """For `choose`: `text` is the likeliest label. For `loss`: `loss` alone, None if the text has no tokens."""
     seconds: float = 0.0
     """Wall time of the request that was answered; for a batch, its time divided among its questions."""
     requests: int = 1
@@ -61,12 +61,12 @@ class Answer:
 
     @property
     def taken(self) -> Usage:
-        """Usage of all its requests, failed ones included."""
+        """Return the usage of all its requests, including failed ones."""
         return self.spent or replace(self.completion.usage, calls=self.requests)
 
 
 def to_json(question: Question) -> str:
-    """Return a question as the store keeps it, and as keys are made of it."""
+    """Return a question as JSON, which the store keeps and hashes into keys."""
     further = {"labels": question.labels, "text": question.text, "repeat": question.repeat}
     further["form"] = "" if question.form == "plain" else question.form
     content = {"kind": question.kind, "prompt": question.prompt}

@@ -1,4 +1,4 @@
-"""Records that travel between stages: sample, case, completion, trial, score."""
+"""Records that the stages pass on: sample, case, completion, trial, score."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ else first leave 1e-6 to 1e-8; the embedded model, a base model, leaves at least
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextSample:
-    """A text or question, with options when it is a multiple choice."""
+    """A text or question, with options if it is a multiple choice."""
 
     id: str
     """Unique within its data source."""
@@ -38,7 +38,7 @@ class TextSample:
     context: str | None = None
     """A passage, dialogue or input that the text is about; it stands above the text and is never changed."""
     chat: str | None = None
-    """The conversation that holds the text, as the prompt of a `Chat`; None where the text is all that is said."""
+    """The conversation that holds the text, as the prompt of a `Chat`; None if the text is all that is said."""
     turn: int = 0
     """Place in `chat` of the message that is the text."""
     options: tuple[str, ...] = ()
@@ -52,7 +52,7 @@ class TextSample:
 
     @property
     def surroundings(self) -> str | None:
-        """What people see around the text: the other messages of its conversation as a transcript, and the context."""
+        """Return the text's surroundings for people: the other messages of its conversation, and the context."""
         chat = parse_chat(self.chat or "")
         if chat is None:
             return self.context
@@ -63,35 +63,35 @@ class TextSample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemSample(TextSample):
-    """A question about a list: passages, tools, examples, criteria of a rubric."""
+    """A question about a list, such as passages, tools, examples or criteria of a rubric."""
 
     items: tuple[str, ...]
     """The list in its given order, without numbers: those belong to places."""
     relevant: int | None = None
-    """Place of the item that holds the answer, 1 for the first; None where it is unknown, or none does alone."""
+    """Place of the item that holds the answer, 1 for the first; None if it is unknown, or none does alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelatedTexts(TextSample):
-    """A question with its changed form, as the data hold both."""
+    """A question and its changed form, both from the data."""
 
     after: str | None = None
-    """The changed text; None where a function makes it."""
+    """The changed text; None if a function makes it."""
     context_after: str | None = None
     """What stands above the changed text; None: what stands above the text."""
     options_after: tuple[str, ...] = ()
     """Options of the changed text, in the order of `options`; empty: those of the text."""
     answers_after: tuple[str, ...] = ()
-    """Accepted answers to the changed text; empty where none is known."""
+    """Accepted answers to the changed text; empty if none is known."""
     control_text: str | None = None
-    """The text in other words with the same meaning; None where the data have none."""
+    """The text in other words with the same meaning; None if the data have none."""
     variant: str | None = None
-    """Name of the change, of several that one text has; None where it has one."""
+    """Name of the change, of several that one text has; None if it has one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryPair:
-    """An article with one summary that agrees with it and one that does not."""
+    """An article with a correct and an incorrect summary."""
 
     id: str
     """Unique within its data source."""
@@ -109,22 +109,22 @@ class SummaryPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerPair:
-    """An instruction with two answers: what a judge is asked about, and what people say where that is known."""
+    """An instruction with two answers for a judge to compare, and the preference of people if it is known."""
 
     id: str
     """Unique within its data source."""
     instruction: str | None = None
-    """What was asked for; None where the answers alone are compared."""
+    """What was asked for; None if the answers alone are compared."""
     first: str
     """The answer that stands first in the row."""
     second: str
     """The other one."""
     winner: Verdict | None = None
-    """The answer that people prefer, or `tie`; None where nobody has said it."""
+    """The answer that people prefer, or `tie`; None if nobody has said it."""
     reference: str | None = None
-    """An answer that is known to be right, where there is one."""
+    """An answer that is known to be right, if there is one."""
     first_by: str | None = None
-    """Who wrote the first answer, where that is known."""
+    """Who wrote the first answer, if that is known."""
     second_by: str | None = None
     """Who wrote the second one."""
     slice: str | None = None
@@ -138,7 +138,7 @@ Sample = TextSample | SummaryPair | AnswerPair
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One sample under one probe: two prompts for the model, or the reason why there are none."""
+    """One sample in one test: two prompts for the model, or the reason why there are none."""
 
     id: str
     """`<probe>/<sample id>`, then `/<number or name>` where a sample has several, or `/control`; then `/w2`, … for the
@@ -168,13 +168,13 @@ class Case:
     options: tuple[str, ...] = ()
     """Option texts of the original prompt, in the order of `labels`."""
     context: str | None = None
-    """What stands above the text in both prompts; None where there is nothing."""
+    """What stands above the text in both prompts; None if there is nothing."""
     options_after: tuple[str, ...] = ()
-    """Option texts of the changed prompt, in the same order, where they differ."""
+    """Option texts of the changed prompt, in the same order, if they differ."""
     answers: tuple[str, ...] = ()
     """Accepted answers to the original, any of which is right; empty when none is known."""
     answers_after: tuple[str, ...] = ()
-    """Accepted answers to the changed prompt, where the relation names them."""
+    """Accepted answers to the changed prompt, if the relation names them."""
     skip_reason: str | None = None
     """Why the sample cannot be perturbed; None when it was."""
     confidence: str | None = None
@@ -184,13 +184,13 @@ class Case:
     cluster: str | None = None
     """The sample's cluster."""
     chance: float | None = None
-    """Probability, 0 to 1, that a model passes which guesses among the options; None where nothing can be guessed."""
+    """Probability, 0 to 1, that a model passes which guesses among the options; None if nothing can be guessed."""
     control: bool = False
     """A change of the wording that keeps the meaning: the answer should stay as it was."""
     repeat: int = 0
     """Which of several replies to the same prompts it asks for."""
     wording: int | None = None
-    """Number of the wording that asks it, from 1; None where the test has one wording."""
+    """Number of the wording that asks it, from 1; None if the test has one wording."""
     also_in_words: bool = False
     """Whether the original prompt is also answered in words, beside a choice by likelihood."""
     also_again: bool = False
@@ -201,7 +201,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens of one or more model calls."""
+    """The token counts of one or more model calls."""
 
     calls: int = 0
     """Requests made."""
@@ -232,7 +232,7 @@ def add_usages(usages: Iterable[Usage]) -> Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """What a model returned for one prompt. With `error` set there is no answer in it."""
+    """A model's reply to one prompt; if `error` is set, there is no reply."""
 
     text: str | None = None
     """The reply, or the label chosen by likelihood."""
@@ -240,7 +240,7 @@ class Completion:
     """Log-likelihood of each label, in nats, in the order of `Case.labels`."""
     label_mass: float | None = None
     """Share of the next token's probability that lies on the labels in all their spellings, 0 to 1. Of an endpoint that
-    lists only the likeliest tokens it is a lower bound. None where no labels were compared, or it is unknown."""
+    lists only the likeliest tokens it is a lower bound. None if no labels were compared, or it is unknown."""
     loss: float | None = None
     """Mean per-token loss, in nats, of the text named by `Case.loss_of`."""
     constrained: bool = False
@@ -250,14 +250,14 @@ class Completion:
     error: str | None = None
     """Why there is no answer; None when there is one."""
     asked_back: str | None = None
-    """What the model said when it was asked which option `text` chooses; None where it was not, or gave no answer.
+    """What the model said when it was asked which option `text` chooses; None if it was not, or gave no answer.
     Where rules read the choice, it decides nothing."""
     in_words: str | None = None
-    """Beside log-likelihoods: its reply to the same prompt; None where none was asked for, or none came."""
+    """Beside log-likelihoods: its reply to the same prompt; None if none was asked for, or none came."""
     again: str | None = None
-    """Its reply when the same prompt was asked once more; None where it was not, or none came."""
+    """Its reply when the same prompt was asked once more; None if it was not, or none came."""
     passages: tuple[str, ...] | None = None
-    """What an application retrieved for the reply, texts or ids in their order; None where it did not say."""
+    """What an application retrieved for the reply, texts or ids in their order; None if it did not say."""
     outcome: ReplyOutcome = "answered"
     """What the endpoint says of the reply; with `error` set, `malformed` where something came that is no reply."""
 
@@ -268,7 +268,7 @@ class Completion:
 
     @property
     def is_unread(self) -> bool:
-        """Return whether there is no reply to read: an error, one that was withheld or refused, or one without text."""
+        """Return whether there is no reply to read, because of an error, a filter, a refusal or an empty text."""
         if self.error is not None or self.outcome in WITHHELD:
             return True
         return self.outcome != "answered" and not (self.text and self.text.strip())
@@ -288,7 +288,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FollowUp:
-    """A question about a reply: what does it choose?"""
+    """A question to the reader model: which option does a reply choose?"""
 
     case_id: str
     """The case that was asked."""
@@ -297,7 +297,7 @@ class FollowUp:
     prompt: str
     """What the model is asked about it."""
     known: str | None = None
-    """What rules read in it, a letter or `none`: its answer only shows how well the model reads. None where nothing
+    """What rules read in it, a letter or `none`: its answer only shows how well the model reads. None if nothing
     could be read, and its answer is the choice."""
     made_up: bool = False
     """Whether it quotes a made-up reply, which says what `known` says: its answer belongs to no reply of the case."""
@@ -305,7 +305,7 @@ class FollowUp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """The outcome of one trial. `passed` is None when it cannot be told."""
+    """The outcome of one trial; `passed` is None if it is unclear."""
 
     value: float | None
     """The eval_score; None when it cannot be computed."""
@@ -317,7 +317,7 @@ class Score:
     """Whether the replies leave open what the model chose or said: a verdict holds whichever way the trial would have
     gone, although the design documents say of `passed` what they say."""
     chance: float | None = None
-    """What `Case.chance` is where only the replies tell; None: as the case has it."""
+    """The value of `Case.chance` if it depends on the replies; None: as in the case."""
     columns: Mapping[str, str | float | int | bool | None] = field(default_factory=dict)
     """The probe's own result columns, named in `Probe.columns`."""
     expected_result: str | None = None
@@ -327,7 +327,7 @@ class Score:
 
 
 class Call(TypedDict):
-    """One answer that the run asked for itself."""
+    """One model call of the run itself, not taken from the cache."""
 
     prompt: str
     """As it was asked, raw."""
@@ -338,13 +338,13 @@ class Call(TypedDict):
     completion_tokens: int
     """Tokens written."""
     cost: float | None
-    """US dollars; None where the price is unknown."""
+    """US dollars; None if the price is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calls:
-    """The calls that took most, a few of each kind, the greatest first."""
+    """The slowest and the largest calls, a few of each kind, the largest first."""
 
     slowest: tuple[Call, ...] = ()
     dearest: tuple[Call, ...] = ()
-    """By cost, or by tokens where the price is unknown."""
+    """By cost, or by tokens if the price is unknown."""

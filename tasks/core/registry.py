@@ -1,4 +1,4 @@
-"""Registry of tests, providers, data sources and reports by name. To add one, write its file and add its line."""
+"""Registry of tests, providers, data sources and reports by name: add a file and a line here for a new one."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ REPORTS = {
 
 @cache
 def names(kind: str) -> dict[str, str]:
-    """Return the names of a kind (`probes`, `providers`, `sources`, `reports`) and where each lives.
+    """Return the names of a kind (`probes`, `providers`, `sources`, `reports`) and the module of each.
 
     Other packages add theirs through the entry point group `contrapose.<kind>`.
     """
@@ -125,7 +125,7 @@ def find(kind: Literal["reports"], name: str) -> Callable[[Report], bytes | Iter
 
 
 def find(kind: str, name: str) -> Any:
-    """Import and return what `name` stands for, or raise ConfigError where it is unknown or its package is broken."""
+    """Import and return the object with a name, or raise ConfigError if it is unknown or its package is broken."""
     table = names(kind) | (NAMED_PROBES if kind == "probes" else {})
     if name not in table:
         raise ConfigError(
@@ -148,21 +148,21 @@ def find(kind: str, name: str) -> Any:
 
 
 def list_modules(kind: str, name: str) -> list[str]:
-    """Return the modules of `name`; of everything in the table where the name is empty."""
+    """Return the modules of `name`, or of all names in the table if `name` is empty."""
     table = names(kind) | (NAMED_PROBES if kind == "probes" else {})
     chosen = [table[base_name(name)]] if name else sorted(table.values())
     return list(dict.fromkeys(place.partition(":")[0] for place in chosen))
 
 
 def find_foreign_packages(kind: str, name: str) -> dict[str, str]:
-    """Return the package that provides `name`, with its version; nothing for what is our own."""
+    """Return the foreign package that provides `name`, with its version; empty if Contrapose provides it."""
     value = names(kind).get(name)
     points = [point for point in _find_entry_points(kind) if (point.name, point.value) == (name, value)]
     return {point.dist.name: point.dist.version for point in points if point.dist}
 
 
 def find_installed_versions(packages: Iterable[str]) -> dict[str, str]:
-    """Return the version of each package that is installed; nothing is imported."""
+    """Return the version of each installed package, without importing any."""
     installed = dict[str, str]()
     for package in packages:
         with suppress(metadata.PackageNotFoundError):
@@ -172,18 +172,18 @@ def find_installed_versions(packages: Iterable[str]) -> dict[str, str]:
 
 @cache
 def _find_entry_points(kind: str) -> EntryPoints:
-    """Return what other packages add; to find it, the files of all installed packages are read."""
+    """Return the entry points of other packages; this reads the files of all installed packages."""
     return entry_points(group=f"contrapose.{kind}")
 
 
 @cache
 def provider(name: str) -> Described:
-    """Return the provider of that name, or raise ConfigError."""
+    """Return the provider with a name, or raise ConfigError."""
     return find("providers", name)()
 
 
 def own_arguments(name: str) -> tuple[str, Mapping[str, Argument]]:
-    """Return the first provider of the same class, empty where it is this one, and the arguments that differ."""
+    """Return the first provider of the same class (empty if it is this one) and the arguments that differ."""
     own = provider(name)
     first = next(other for other in names("providers") if type(provider(other)) is type(own))
     if first == name:
@@ -193,30 +193,30 @@ def own_arguments(name: str) -> tuple[str, Mapping[str, Argument]]:
 
 
 def select_answer_arguments(spec: ModelSpec) -> dict[str, Any]:
-    """Return the arguments of a model that can change its answers: neither its pace nor where its key is found."""
+    """Return the arguments of a model that can change its answers, so neither its speed limits nor its key."""
     known = provider(spec.provider).arguments
     return {name: value for name, value in spec.args.items() if name not in known or known[name].role == "answers"}
 
 
 def base_name(test: str) -> str:
-    """Return the name in the table of a test: `relation` of `relation.<name>`, of any other test its own."""
+    """Return a test's name in the registry: `relation` for `relation.<name>`, otherwise the test's own name."""
     base, dot, own = test.partition(".")
     return base if dot and own and base in NAMED_PROBES else test
 
 
 def config_key(test: str) -> str:
-    """Return the key of a test below its category in a configuration: `x` of `relation.x`."""
+    """Return a test's key below its category in a configuration: `x` for `relation.x`."""
     return test if base_name(test) == test else test.partition(".")[2]
 
 
 def is_probe(test: str) -> bool:
-    """Return whether there is a test of that name."""
+    """Return whether there is a test with a name."""
     return test in names("probes") or base_name(test) != test
 
 
 @cache
 def probe(name: str) -> Probe:
-    """Return the probe of that name, or raise ConfigError; of `relation.<name>` a relation with that name."""
+    """Return the probe with a name, or raise ConfigError; `relation.<name>` returns a relation with that name."""
     kind: Any = find("probes", base_name(name))
     if base_name(name) != name:
         kind = type(kind.__name__, (kind,), {"name": name, "version": kind.version, "__module__": kind.__module__})

@@ -1,4 +1,4 @@
-"""Outcomes of a reply, such as answered, refused or cut off, with an explanation of each."""
+"""The possible outcomes of a reply, such as answered, refused or cut off, with an explanation of each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AskedAgain = Literal["refused", "moderated", "tool_call", "malformed"]
 
 
 class Explained(NamedTuple):
-    """What people are told of replies with an outcome."""
+    """The explanation of a reply's outcome."""
 
     reason: str
     """Why a case with such a reply has no score."""

@@ -21,13 +21,13 @@ SECRET_PART = re.compile(r"[?&;#](?:sig|auth|[^=&;#]*(?:signature|token|key|secr
 
 
 def read_environment_secret(name: str, *, where: str) -> str:
-    """Return the text of an environment variable, empty where it is not set; raise ConfigError for what is no name."""
+    """Return the text of an environment variable, empty if it is not set, or raise ConfigError for an invalid name."""
     _refuse_value(name, VARIABLE, where, expected="the name of an environment variable, such as OPENAI_API_KEY")
     return os.environ.get(name, "").strip()
 
 
 def read_secret_block(name: str, *, where: str) -> str:
-    """Return the text of a Prefect Secret block, asked of the Prefect server, or raise ConfigError.
+    """Return the text of a Prefect Secret block from the Prefect server, or raise ConfigError.
 
     It is read anew each time, so that a changed secret counts at once, and in each process, so that it never travels.
     """
@@ -38,7 +38,7 @@ def read_secret_block(name: str, *, where: str) -> str:
 
 
 def read_block(name: str, *, where: str) -> object:
-    """Return the value of a Prefect Secret block, which is no empty text; as `from_block` for more than text."""
+    """Return the value of a Prefect Secret block of any type, as `read_secret_block` does for texts."""
     _refuse_value(name, BLOCK, where, expected="the name of a Prefect Secret block: lower case, digits and dashes")
     from prefect.client.orchestration import get_client
     from prefect.exceptions import ObjectNotFound
@@ -60,7 +60,7 @@ def read_block(name: str, *, where: str) -> object:
 
 
 def resolve_secret(value: str, *, where: str) -> str:
-    """Return a value unchanged, or the text of the block that it names as `secret://<block>`, read once a process."""
+    """Return a value unchanged, or the text of the block in `secret://<block>`, which is read once in a process."""
     return _read_once(value.removeprefix(SCHEME), where=where) if value.startswith(SCHEME) else value
 
 
@@ -68,7 +68,7 @@ _read_once = cache(read_secret_block)
 
 
 def holds_password(address: str) -> bool:
-    """Return whether an address, or a part of a chain such as `zip://a.csv::https://…`, holds a secret.
+    """Return whether an address, or a part of a chain such as `zip://a.csv::https://…`, contains a secret.
 
     That is a user with a password, any user of a web address, whose name may be a token, or a part of a query that is
     called so, such as the signature of a signed address.
@@ -79,17 +79,17 @@ def holds_password(address: str) -> bool:
 
 
 def remove_credentials(text: str) -> str:
-    """Return an address, or a text with addresses in it, without users and passwords: it can be shown."""
+    """Return an address, or a text with addresses, without users and passwords, so that it can be shown."""
     return USER.sub(r"\1://", text)
 
 
 def remove_addresses(text: str) -> str:
-    """Return a text of another library in one line, without addresses of servers: any of these may hold a secret."""
+    """Return a text of another library in one line, without server addresses, because these may contain secrets."""
     return " ".join(ADDRESS.sub("…", text).split())
 
 
 def _refuse_value(name: str, names: re.Pattern[str], where: str, *, expected: str) -> None:
-    """Raise ConfigError for what is no name."""
+    """Raise ConfigError if a value is not a valid name."""
     if not names.fullmatch(name):
         # It is not shown: somebody may have put the secret where its name belongs.
         raise ConfigError(

@@ -1,4 +1,4 @@
-"""Results by slice and by wording: parts of the cases of a test."""
+"""Records of results by slice and by wording, which are parts of the cases of a test."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Slice(TypedDict):
     passed: int
     """Those among them that passed."""
     pass_rate: float | None
-    """`passed / scored`; None where nothing was scored."""
+    """`passed / scored`; None if nothing was scored."""
     interval: tuple[float, float] | None
     """95 %, Wilson's."""
     p: float | None
@@ -24,10 +24,10 @@ class Slice(TypedDict):
 
 
 class WordingVariances(TypedDict):
-    """Variance of whether a sample passes in a wording, 0 or 1, by where it comes from."""
+    """The variance of passing (0 or 1) over samples and wordings, by its source."""
 
     samples: float | None
-    """Between samples; None where too few were asked in several wordings, and `rest` holds it."""
+    """Between samples; None if too few were asked in several wordings, and `rest` holds it."""
     wordings: float
     """Between wordings."""
     askings: float
@@ -37,13 +37,13 @@ class WordingVariances(TypedDict):
 
 
 class WordingSummary(TypedDict):
-    """The wordings in which a test asked."""
+    """The wordings of a test's prompt, with their results."""
 
     random: bool
     """Whether they count as a sample of all wordings, which intervals and verdicts then cover: from six on."""
     rates: list[Slice]
     """Pass rate of each wording, by its number."""
     variances: WordingVariances | None
-    """Of all scored cases; None where they are too few."""
+    """Of all scored cases; None if they are too few."""
     longer: float | None
-    """How many times as long the interval of the pass rate is as one over samples alone; None where fixed."""
+    """How many times as long the interval of the pass rate is as one over samples alone; None if fixed."""

@@ -1,4 +1,4 @@
-"""Records about looks and early stopping: a part of summary.json."""
+"""Records about early stopping and its looks (interim decisions), which are a part of summary.json."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 
 class Stopping(TypedDict):
-    """How far a test was asked in a run that may stop early."""
+    """How many cases of a test were asked in a run that may stop early."""
 
     cases: int
     """Cases that would have been judged had none been decided early."""
@@ -23,7 +23,7 @@ class Stopping(TypedDict):
     saved: int
     """Questions that were not asked, since the test was decided without them."""
     beside: list[str]
-    """Ids of the runs that were asked the same cases side by side, this one too; empty where it was asked alone."""
+    """Ids of the runs that were asked the same cases side by side, this one too; empty if it was asked alone."""
 
 
 OF_DIFFERENT_SAMPLES = (
@@ -34,18 +34,18 @@ OF_DIFFERENT_SAMPLES = (
 
 
 def early_stop(test: Mapping[str, object]) -> Stopping | None:
-    """Return how far a test was asked that was decided early, by its outcome or its history; None for any other."""
+    """Return the stopping record of a test that was decided early, or None for any other test."""
     stopping = cast(Stopping | None, test.get("stopping"))
     return stopping if stopping and stopping["judged"] < stopping["cases"] else None
 
 
 def describe_asked_cases(early: Stopping) -> str:
-    """Return how many cases of a test were asked: `33 of 370 cases, stopped early`."""
+    """Return the number of asked cases in words: `33 of 370 cases, stopped early`."""
     return f"{early['judged']:,} of {early['cases']:,} cases, stopped early"
 
 
 def describe_early_stop(stopping: Stopping) -> str:
-    """Return the sentence that a test was decided before all of it was asked."""
+    """Return the sentence that a test was decided before all its cases were asked."""
     looks = "look" if stopping["looks"] == 1 else "looks"
     why = "together with the models compared with it" if stopping["beside"] else "as soon as the verdict was clear"
     return f"Stopped {why}: {stopping['judged']:,} of {stopping['cases']:,} cases, {stopping['looks']} {looks}."
@@ -55,7 +55,7 @@ ORDINALS = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", 
 
 
 def describe_earlier_look(earlier: Sequence[int]) -> str:
-    """Return the sentence that the test was judged before by fewer cases, without a verdict."""
+    """Return the sentence that an earlier look at fewer cases gave no verdict."""
     place = ORDINALS[len(earlier) - 1] if len(earlier) <= len(ORDINALS) else f"{len(earlier) + 1}th"
     *others, last = (f"{count:,}" for count in earlier)
     counts = f"{', '.join(others)} and {last}" if others else last

@@ -1,4 +1,4 @@
-"""Tool calls that a model asked for: parsed from every usual layout, compared, and described in words."""
+"""Tool calls of a model: parse them from every usual layout, compare them, and describe their differences."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ToolCall:
     name: str
     """The tool."""
     arguments: Any
-    """A mapping of names to JSON values; a text where the model wrote no JSON object."""
+    """A mapping of names to JSON values, or a text if the model wrote no JSON object."""
 
     def __str__(self) -> str:
         plain = _make_plain(self.arguments)
@@ -44,7 +44,7 @@ class ToolCall:
 
 
 def read_calls(value: Any) -> list[ToolCall]:
-    """Return the calls of a reply, a message or a list of messages, in order; empty where there are none.
+    """Return the calls of a reply, a message or a list of messages, in order, or an empty list.
 
     `value` is JSON, or its text, in the layout of OpenAI (chat, responses), Anthropic, Gemini or Inspect, or a list of
     mappings of `name` and `arguments`. Nothing raises: arguments that are no JSON object, or nested too deeply, stay a
@@ -54,7 +54,7 @@ def read_calls(value: Any) -> list[ToolCall]:
 
 
 def _walk(value: Any, *, depth: int, is_call: bool) -> Iterator[ToolCall]:
-    """Yield the calls in a value; `is_call`: a mapping with a name is one, also without arguments."""
+    """Yield the calls in a value; with `is_call`, a mapping with a name is a call even without arguments."""
     if isinstance(value, list) and depth < MOST_DEPTH:
         for entry in value:
             yield from _walk(entry, depth=depth + 1, is_call=is_call)
@@ -73,7 +73,7 @@ def _walk(value: Any, *, depth: int, is_call: bool) -> Iterator[ToolCall]:
 
 
 def _read_arguments(value: Any) -> Any:
-    """Return arguments as JSON values; what is no JSON object, or nested too deeply, stays a text."""
+    """Return arguments as JSON values; a text that is no JSON object, or too deeply nested, stays a text."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return {}
     parsed = parse_json(value) if isinstance(value, str) else value
@@ -86,7 +86,7 @@ def _read_arguments(value: Any) -> Any:
 
 
 def parse_json(text: str) -> Any:
-    """Return the JSON values of a text; None where it is no JSON, or too long."""
+    """Return the JSON values of a text, or None if it is no JSON or too long."""
 
     def refuse(name: str) -> None:
         # JSON has no NaN and no Infinity.
@@ -99,7 +99,7 @@ def parse_json(text: str) -> Any:
 
 
 def _make_plain(value: Any, depth: int = 0) -> Any:
-    """Return a value as JSON values: the number 1.0 is 1, and -0 is 0. Raise RecursionError where it is too deep."""
+    """Return a value as JSON values, with 1.0 as 1 and -0 as 0, or raise RecursionError if it is too deep."""
     if depth > MOST_DEPTH:
         raise RecursionError
     if isinstance(value, dict):
@@ -123,7 +123,7 @@ def _dump(value: Any) -> str:
 
 
 def is_same_call(first: ToolCall, second: ToolCall) -> bool:
-    """Return whether two calls are the same: one tool, and arguments that are the same JSON.
+    """Return whether two calls have the same tool and the same arguments as JSON.
 
     The order of keys, spaces around a text and its Unicode form do not matter, and null is a missing key. Numbers may
     differ by a rounding error. Whole numbers must be equal: long ones are ids.
@@ -132,7 +132,7 @@ def is_same_call(first: ToolCall, second: ToolCall) -> bool:
 
 
 def are_same_calls(first: Sequence[ToolCall], second: Sequence[ToolCall], *, ordered: bool) -> bool:
-    """Return whether two replies make the same calls, in the same order (`ordered`) or in any."""
+    """Return whether two replies make the same calls, in the same order (`ordered`) or in any order."""
     if len(first) != len(second):
         return False
     if ordered or len(first) > MOST_CALLS:
@@ -143,7 +143,7 @@ def are_same_calls(first: Sequence[ToolCall], second: Sequence[ToolCall], *, ord
 def _remove_matching_calls(
     first: Sequence[ToolCall], second: Sequence[ToolCall]
 ) -> tuple[list[ToolCall], list[ToolCall]]:
-    """Return the calls of both sides without the pairs that are the same."""
+    """Return the calls of both sides without the equal pairs."""
     ones, others = list[ToolCall](), list(second)
     for call in first:
         partner = next((place for place, other in enumerate(others) if is_same_call(call, other)), None)
@@ -155,7 +155,7 @@ def _remove_matching_calls(
 
 
 def describe_call_difference(first: Sequence[ToolCall], second: Sequence[ToolCall], *, ordered: bool = True) -> str:
-    """Return one sentence on the first difference of the second calls from the first; empty where there is none."""
+    """Return a sentence about the first difference between two lists of calls, or an empty text."""
     if are_same_calls(first, second, ordered=ordered):
         return ""
     if not first or not second:
@@ -174,7 +174,7 @@ def _list_tools(calls: Sequence[ToolCall]) -> str:
 
 
 def _compare_calls(first: ToolCall, second: ToolCall) -> str:
-    """Return how the second call differs, without a full stop; empty where it does not."""
+    """Return how the second call differs, without a full stop, or an empty text."""
     if first.name != second.name:
         return f"{_shorten(second.name)} instead of {_shorten(first.name)}"
     problem = _compare(first.arguments, second.arguments, "")
@@ -182,7 +182,7 @@ def _compare_calls(first: ToolCall, second: ToolCall) -> str:
 
 
 def _compare(first: Any, second: Any, path: str) -> str:
-    """Return the first difference of JSON values, with its path; empty where there is none."""
+    """Return the first difference of JSON values with its path, or an empty text."""
     pairs: Iterator[tuple[str, Any, Any]] = iter(())
     if isinstance(first, dict) and isinstance(second, dict):
         keys = dict.fromkeys([*first, *second])
@@ -198,7 +198,7 @@ def _compare(first: Any, second: Any, path: str) -> str:
 
 
 def _is_same_value(first: Any, second: Any) -> bool:
-    """Return whether two JSON values without values inside, or of two kinds, are the same."""
+    """Return whether two plain JSON values, or two values of different types, are the same."""
     if isinstance(first, str) and isinstance(second, str):
         return unicodedata.normalize("NFC", first).strip() == unicodedata.normalize("NFC", second).strip()
     if {type(first), type(second)} - {int, float}:
@@ -227,7 +227,7 @@ CALLS_MARK = '{"calls": '
 
 
 def join_reply(text: str, calls: Sequence[ToolCall], *, ordered: bool = False) -> str:
-    """Return a reply as it is kept: its text, or JSON of its calls and its text.
+    """Return a reply as it is stored: its text, or JSON of its calls and its text.
 
     Calls of an application are its steps, whose order counts (`ordered`); those of one reply of a model are not.
     """
@@ -239,7 +239,7 @@ def join_reply(text: str, calls: Sequence[ToolCall], *, ordered: bool = False) -
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitReply:
-    """A reply in its parts."""
+    """The parts of a reply: its text and its calls."""
 
     text: str
     """What it says."""
@@ -250,7 +250,7 @@ class SplitReply:
 
 
 def split_reply(reply: str | None) -> SplitReply:
-    """Return the parts of a reply that `reply_with_calls` made; of any other one its text, and calls within it."""
+    """Return the parts of a reply that `join_reply` made, or the text of any other reply and the calls in it."""
     if not (reply or "").startswith(CALLS_MARK):
         written = (call for part in _TAGGED.findall(reply or "") for call in read_calls(part))
         return SplitReply(text=_TAGGED.sub("", reply or ""), calls=tuple(written))
@@ -262,6 +262,6 @@ def split_reply(reply: str | None) -> SplitReply:
 
 
 def format_reply(reply: str) -> str:
-    """Return a reply as people read it: its calls, a line each, then its text."""
+    """Return a reply for display: its calls, one in a line, then its text."""
     parts = split_reply(reply)
     return "\n".join(filter(None, (*map(str, parts.calls), parts.text.strip()))) if parts.calls else reply

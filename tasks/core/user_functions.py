@@ -32,7 +32,7 @@ _lock = Lock()
 
 @contextmanager
 def offer_functions(*functions: Callable[..., Any]) -> Iterator[list[str]]:
-    """Yield a name for each function, by which runs of this process find it until the context ends."""
+    """Yield a name for each function; runs of this process find it by that name until the context ends."""
     names = [f"{OFFERED}{_plain_name(function)}_{uuid4().hex[:12]}" for function in functions]
     with _lock:
         _offered.update(zip(names, functions, strict=True))
@@ -55,7 +55,7 @@ def is_offered(name: str) -> bool:
 
 
 def find_function(name: str, *, where: str) -> Callable[..., Any]:
-    """Return the function of a name, or raise ConfigError; a module whose file changed is imported again."""
+    """Return the function with a name, or raise ConfigError; import a module again if its file changed."""
     if name.startswith(OFFERED):
         try:
             return _offered[name]
@@ -93,7 +93,7 @@ def find_function(name: str, *, where: str) -> Callable[..., Any]:
 
 
 def _import(module: str) -> Any:
-    """Import a module, from the current folder first; again where its file changed since."""
+    """Import a module, from the current folder first, and again if its file changed."""
     folder = os.getcwd()
     with _lock:
         if folder not in sys.path:
@@ -108,7 +108,7 @@ def _import(module: str) -> Any:
 
 
 def _digest(module: Any) -> str:
-    """Return the hash of a module's file; of one without a file, its version or name."""
+    """Return the hash of a module's file, or the version or name of a module without a file."""
     file = getattr(module, "__file__", None)
     if file is None or not Path(file).is_file():
         return str(getattr(module, "__version__", module.__name__))
@@ -116,6 +116,6 @@ def _digest(module: Any) -> str:
 
 
 def find_function_version(name: str, *, where: str) -> str:
-    """Return what changes when the function does: the hash of its file; the name, of an offered object."""
+    """Return a text that changes with the function: the hash of its file, or the name of an offered object."""
     find_function(name, where=where)
     return name if name.startswith(OFFERED) else _digest(_import(name.partition(":")[0]))[:16]

@@ -1,4 +1,4 @@
-"""Base class of all settings that a user writes: no unknown key, and no number read from true or false."""
+"""Base class of all settings that a user writes; it refuses unknown keys, and true or false as numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
 
 
 class UserSettings(BaseModel):
-    """Frozen settings. An unknown key is an error; so is true or false where a number is expected.
+    """Frozen settings that refuse unknown keys, and true or false instead of a number.
 
     YAML reads `yes` and `on` as true, and pydantic reads true as 1.
     """
@@ -31,7 +31,7 @@ def list_kinds(annotation: Any) -> set[Any]:
 
 
 def holds_truth(value: Any) -> bool:
-    """Return whether a value is true or false, or a list or mapping that holds one."""
+    """Return whether a value is true or false, or a list or mapping that contains one."""
     if isinstance(value, Mapping):
         return any(map(holds_truth, value.values()))
     return isinstance(value, bool) or (isinstance(value, list | tuple) and any(map(holds_truth, value)))

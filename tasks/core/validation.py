@@ -1,4 +1,4 @@
-"""Records of validation: suites, and the findings that tasks return and reports show."""
+"""Records of validation: suites of expectations, and the findings that tasks return and reports show."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TOLD_ROWS = 5
 
 
 class SuiteFile(TypedDict):
-    """Which file a suite was."""
+    """The file that a suite was read from."""
 
     file: str
     """Its name, without folders."""
@@ -29,7 +29,7 @@ class SuiteFile(TypedDict):
 
 
 class Suite(TypedDict):
-    """Expectations of one file, in Great Expectations' own format."""
+    """The expectations of one file, in Great Expectations' own format."""
 
     source: SuiteFile
     table: Kind
@@ -46,13 +46,13 @@ class BrokenRow(TypedDict):
     row: int
     """Its number in the table, from 1."""
     key: str | None
-    """Its id; None where that is missing."""
+    """Its id; None if that is missing."""
     values: dict[str, Any]
-    """What is there, by column; empty where the columns only say that something is wrong."""
+    """What is there, by column; empty if the columns only say that something is wrong."""
 
 
 class Finding(TypedDict):
-    """One expectation, held against one table."""
+    """The result of one expectation for one table."""
 
     suite: SuiteFile
     place: int
@@ -68,16 +68,16 @@ class Finding(TypedDict):
     looked_at: int
     """Rows."""
     observed: str
-    """What was measured, where it is one value; else empty."""
+    """The measured value if there is one; else empty."""
     holds: bool
     broken: int
-    """Rows that break it; 0 where it is not about single rows."""
+    """Number of rows that break it; 0 if it is not about single rows."""
     rows: list[BrokenRow]
     """The first of them."""
 
 
 class Checked(TypedDict):
-    """One table of one test, held against its suites."""
+    """The results of one table of one test for all its suites."""
 
     test: str
     table: Kind
@@ -88,12 +88,12 @@ class Checked(TypedDict):
 
 
 def blocking_findings(checked: Checked) -> list[Finding]:
-    """Return what stops the run; empty when nothing does."""
+    """Return the findings that stop the run."""
     return [finding for finding in checked["findings"] if finding["blocks"] and not finding["holds"]]
 
 
 def describe_finding(finding: Finding, show: Callable[[str], str] = str) -> str:
-    """Return a broken expectation in words, with its first rows; `show` makes unknown texts fit to be seen."""
+    """Return a broken expectation in words, with its first rows; `show` makes unknown texts safe to display."""
     kwargs = finding["kwargs"]
     columns = [kwargs[key] for key in ("column", "column_A", "column_B") if key in kwargs]
     names = ", ".join(map(str, dict.fromkeys([*columns, *kwargs.get("column_list", ())])))
@@ -106,7 +106,7 @@ def describe_finding(finding: Finding, show: Callable[[str], str] = str) -> str:
 
 
 def describe_row(row: BrokenRow, show: Callable[[str], str] = str) -> str:
-    """Return a row by its id, or by its number where the id is missing, with its values."""
+    """Return a row in words by its id, or by its number if it has no id, with its values."""
     if row["key"] is None:
         return f"row {row['row']}"
 

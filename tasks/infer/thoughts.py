@@ -9,12 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from contrapose.tasks.core.records import Completion, Trial
-from contrapose.tasks.language.replies.cut_off import (
-    begins_within_thought,
-    breaks_off,
-    is_thought_alone,
-    mark_thought,
-)
+from contrapose.tasks.language.replies.cut_off import begins_within_thought, breaks_off, is_thought_alone, mark_thought
 from contrapose.tasks.language.replies.spoken import extract_final_text
 from contrapose.tasks.tables.table import Table, iterate, write
 

@@ -1,1 +1,1 @@
-"""English text: words, clauses, edits that leave everything else as it is, and how replies are read."""
+"""Analyse English text: words and clauses, small edits of them, and the reading of replies."""

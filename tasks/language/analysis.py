@@ -11,7 +11,7 @@ from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.clause import Clause, find_clause
 from contrapose.tasks.language.closed import words
 from contrapose.tasks.language.context import is_finite_aux
-from contrapose.tasks.language.inversion import find_inverted_verb
+from contrapose.tasks.language.inversion import find_bare_verb
 from contrapose.tasks.language.odds import INTRANSITIVE
 from contrapose.tasks.language.reading import is_title, read_sentence
 from contrapose.tasks.language.search import UNFINISHED
@@ -27,7 +27,7 @@ AMBIGUOUS = 1.0
 
 
 class Analysis(NamedTuple):
-    """The last sentence of a text, taken apart."""
+    """The parts of the last sentence of a text: opening, kind and main clause."""
 
     sentence: Sentence
     kind: Kind
@@ -41,7 +41,7 @@ class Analysis(NamedTuple):
 
     @property
     def doubtful(self) -> bool:
-        """Return whether another reading of the main verb is not much less likely."""
+        """Return whether another reading of the main verb is only a little less likely."""
         return self.clause.margin < DOUBT
 
     @property
@@ -51,12 +51,12 @@ class Analysis(NamedTuple):
 
 
 def analyse(text: str) -> Analysis:
-    """Take the last sentence of a text apart, or raise UnreadableError where it cannot be read into words."""
+    """Analyse the last sentence of a text, or raise UnreadableError if it cannot be split into words."""
     return analyse_sentence(read_sentence(text))
 
 
 def analyse_sentence(s: Sentence) -> Analysis:
-    """Take a sentence apart."""
+    """Analyse a sentence."""
     start = find_opening(s)
     if start >= len(s.words):
         return Analysis(s, "fragment", 0, 0, _NONE)
@@ -96,7 +96,7 @@ _NOMINAL = f.NOUN | f.ADJ | f.NAME | f.NUMBER | f.PREP | f.DET | f.QUANT
 
 
 def _lacks_main_clause(s: Sentence, start: int) -> bool:
-    """Return whether it is "If it rains and the road is wet," or the title of a list: "17 Things You Need To Know"."""
+    """Return whether a sentence is only "If it rains and the road is wet," or a title: "17 Things You Need To Know"."""
     listed = s.tags[start] & f.NUMBER and not s.closed and is_title(s.text, s.starts[0], s.ends[-1])
     first = start + bool(s.tags[start] & f.ADV)
     compared = s.tag(first) & f.ADJ and s.word(first + 1) == "than"  # "Better than any book makes it seem."
@@ -109,7 +109,7 @@ def _lacks_main_clause(s: Sentence, start: int) -> bool:
 
 
 def _find_largest_margin(s: Sentence, subject: int, verb: int) -> float:
-    """The largest margin that a verb can have in its sentence."""
+    """Return the largest margin that a verb can have in its sentence."""
     said = s.words[subject : verb + 1]
     if said == ["i", "mean"] or (said[:-1] in (["i"], ["you"]) and s.tags[verb] & f.EMBED and s.word(verb + 1) == ","):
         return 0.0  # "You know, it rains."
@@ -123,7 +123,7 @@ def _find_largest_margin(s: Sentence, subject: int, verb: int) -> float:
         return DOUBT - 0.1  # "rifles repaired mostly in May"
     if not s.closed and s.tags[subject] & f.WH and (s.tags[verb] & f.CLITIC or not s.tags[verb] & f.AUX):
         return 0.0
-    if not s.closed and s.tags[verb] & f.DO and not s.tag(verb + 1) & f.DET and find_inverted_verb(s, verb) is not None:
+    if not s.closed and s.tags[verb] & f.DO and not s.tag(verb + 1) & f.DET and find_bare_verb(s, verb) is not None:
         return 0.0  # "the vampire diaries do damon and elena get together"
     if s.tags[verb] & f.BASE and subject == verb and ("and", "you") in pairwise(s.words):
         return 0.0  # "Add salt and you have a soup."
@@ -156,20 +156,20 @@ _LETTING = words("let make help watch see have")
 
 
 def _is_finite(s: Sentence, k: int) -> bool:
-    """Return whether a word is a finite auxiliary or a verb form that is nothing else: "Trigger finger involves …"."""
+    """Return whether a word is a finite auxiliary or can only be a verb form: "Trigger finger involves …"."""
     tag = s.tags[k]
     return is_finite_aux(s, k) or bool(tag & f.THIRD and not tag & f.NOUN)
 
 
 def _asks_unmarked(s: Sentence, i: int) -> bool:
-    """Return whether a text without a question mark is a question all the same: "what is the capital of france"."""
+    """Return whether a text without a question mark is a question: "what is the capital of france"."""
     if s.tags[i] & f.AUX and not s.tags[i] & f.WH:
         # The auxiliary asks; it neither orders nor supposes.
         word = s.words[i]
         if word in ("should", "had", "were") and "," in s.words:
             return False
         if word == "do":
-            return s.word(i + 1) == "any" or find_inverted_verb(s, i) is not None
+            return s.word(i + 1) == "any" or find_bare_verb(s, i) is not None
         return word != "may" and (word != "have" or bool(s.tag(i + 1) & f.SUBJ) or "ever" in s.words)
     wh = i if s.tags[i] & f.WH else i + 1
     word, verbs = s.words[wh], [k for k in range(wh + 1, len(s.words)) if is_finite_aux(s, k)]
@@ -185,7 +185,7 @@ def _asks_unmarked(s: Sentence, i: int) -> bool:
 
 
 def _orders_at(s: Sentence, start: int) -> bool:
-    """Return whether an order starts with a word that is no ordinary verb: "Be quiet.", "Have a seat."."""
+    """Return whether an order starts at `start` with a special verb: "Be quiet.", "Have a seat."."""
     word, following = s.words[start], s.tag(start + 1)
     known = word == "let's" or (word == "be" and following) or (word in ("have", "do") and following)
     if not known or (word == "do" and not following & (f.BASE | f.DET | f.QUANT)):
@@ -206,7 +206,7 @@ _FRONTED_PHRASE = _FRONTED & ~f.WH
 
 
 def find_opening(s: Sentence) -> int:
-    """Index of the first word behind a label ("Question:") and fillers ("However,")."""
+    """Return the index of the first word after a label ("Question:") and fillers ("However,")."""
     i = 0
     for k, word in enumerate(s.words[:_LABEL_LENGTH]):
         if word == ":" and k + 1 < len(s.words):
@@ -225,7 +225,7 @@ def find_opening(s: Sentence) -> int:
 
 
 def find_question_start(s: Sentence, start: int) -> int | None:
-    """Index of the question word or inverted auxiliary; None when the sentence holds no question of its own."""
+    """Return the index of the question word or inverted auxiliary, or None if the sentence is no question."""
     if _asks_at(s, start):
         # The question may be behind a label, or behind a clause that "when" opens: "When it rains, | what …?".
         labels = (i for i in range(start + 2, len(s.words)) if s.words[i - 1] == ":" and s.words[i - 2][-1].isdigit())
@@ -250,13 +250,13 @@ def find_question_start(s: Sentence, start: int) -> int | None:
 
 
 def _find_question_after_comma(s: Sentence, start: int) -> int | None:
-    """A question word or auxiliary behind a fronted clause that a comma ends; None when there is none."""
+    """Return the index of a question word or auxiliary after a first clause and its comma, or None."""
     commas = (i + 1 + (s.word(i + 1) == "then") for i in range(start, len(s.words) - 1) if s.words[i] == ",")
     return next((i for i in commas if _asks_at(s, i)), None)
 
 
 def find_subject_start(s: Sentence, start: int, verb: int) -> int:
-    """Index of the subject's first word, behind a fronted phrase or clause that a comma ends."""
+    """Return the index of the subject's first word, after a first phrase or clause and its comma."""
     if not s.tags[start] & _FRONTED_PHRASE:
         return start
     if s.tags[start] & f.ING and not s.tag(start + 1) & f.CLOSED:
@@ -266,7 +266,7 @@ def find_subject_start(s: Sentence, start: int, verb: int) -> int:
 
 
 def _asks_at(s: Sentence, i: int) -> bool:
-    """Return whether a question word or an inverted auxiliary stands here."""
+    """Return whether word `i` is a question word or an inverted auxiliary that asks."""
     tag = s.tag(i)
     if tag & f.WH or ((tag & _PIED or (s.asks and tag & f.LOOSE)) and s.tag(i + 1) & f.WH):
         return True

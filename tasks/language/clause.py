@@ -1,4 +1,4 @@
-"""Finds the finite verb of the main clause: the most likely analysis with exactly one finite verb per clause.
+"""Find the finite verb of the main clause: the most likely analysis with exactly one finite verb in each clause.
 
 A word of many readings is a verb where its clause would else have none. So the words are read left to right, the
 likeliest readings are kept with their log-odds, and the best total decides.
@@ -40,7 +40,7 @@ _NO_CLAUSE = Clause(start=-1, verb=-1, lexical=False, others=(), margin=search.B
 
 
 def find_clause(s: Sentence, start: int) -> Clause:
-    """The main clause that starts at word `start`."""
+    """Return the main clause that starts at word `start`."""
     verbal = ((i, s.tags[i]) for i in range(start, len(s.tags)) if s.tags[i] & search.VERBAL)
     verbs = [i for i, tag in verbal if tag & f.AUX or _may_be_finite(s, i, start)]
     if not verbs:
@@ -79,7 +79,7 @@ def find_clause(s: Sentence, start: int) -> Clause:
 
 
 def _may_be_finite(s: Sentence, i: int, start: int) -> bool:
-    """Return whether the words next to it let a full verb be finite."""
+    """Return whether a full verb may be finite, by its neighbours."""
     if i == start:
         return True
     k, tag, before = i - 1, s.tags[i], s.tags[i - 1]
@@ -99,7 +99,7 @@ _NO_OBJECT = f.PREP | f.LOOSE | f.TO | f.SUB | f.ADV | search.JOINTS
 
 
 def _score_weakness(s: Sentence, i: int, start: int) -> float:
-    """Log-odds by which a full verb is less sure than its rivals say: in such places a noun may look like one."""
+    """Return the log-odds to subtract from a full verb's margin, because a noun may look like a verb in its place."""
     tag, before, after = s.tag(i), s.tag(index_before_adverbs(s, i)), s.tag(index_after_adverbs(s, i))
     aim = s.tags[start] & f.TO and "," not in s.words[start:i]
     hidden = any(word & search.OPENERS for word in s.tags[start:i])

@@ -1,4 +1,4 @@
-"""The closed word classes of English: the words whose class needs no dictionary."""
+"""The closed word classes of English, such as articles and pronouns; their words are listed here."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contrapose.tasks.language import flags as f
 
 
 def words(text: str) -> frozenset[str]:
-    """The words of a text, separated by white space."""
+    """Return the set of words of a text that white space separates."""
     return frozenset(text.split())
 
 
@@ -82,7 +82,7 @@ PLURAL_PRONOUNS = words("i you we they these those both many few several")
 
 @cache
 def build_closed_classes() -> dict[str, int]:
-    """Return every word of a closed class, in lower case with straight apostrophes, and its flags."""
+    """Return the flags of every word of a closed class; words are in lower case with straight apostrophes."""
     flags: dict[str, int] = {}
     for flag, listed in _CLASSES.items():
         for word in words(listed):

@@ -1,4 +1,4 @@
-"""Words around a word: adverbs are skipped, auxiliaries recognised."""
+"""Rules that look at the neighbours of a word, for example to skip adverbs or recognise auxiliaries."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _COMPLETED = words("""
 
 
 def is_adverb(s: Sentence, i: int) -> bool:
-    """Return whether word `i` may stand between an auxiliary and its verb."""
+    """Return whether word `i` may be between an auxiliary and its verb."""
     return bool(s.tag(i) & _ADVERB)
 
 
 def index_before_adverbs(s: Sentence, i: int, start: int = 0) -> int:
-    """Index of the word before `i`, adverbs left out; at least `start` - 1."""
+    """Return the index of the word before `i`, with adverbs skipped; at least `start` - 1."""
     k, tags = i - 1, s.tags
     while k > start and tags[k] & _ADVERB:
         k -= 1
@@ -33,7 +33,7 @@ def index_before_adverbs(s: Sentence, i: int, start: int = 0) -> int:
 
 
 def index_after_adverbs(s: Sentence, i: int) -> int:
-    """Index of the word after `i`, adverbs left out."""
+    """Return the index of the word after `i`, with adverbs skipped."""
     k, tags = i + 1, s.tags
     while k < len(tags) and tags[k] & _ADVERB:
         k += 1
@@ -41,12 +41,12 @@ def index_after_adverbs(s: Sentence, i: int) -> int:
 
 
 def takes_complement(s: Sentence, i: int) -> bool:
-    """Return whether word `i` is known as a verb whose object has a complement: "makes leaves green"."""
+    """Return whether word `i` is a verb whose object can have a complement: "makes leaves green"."""
     return s.word(i) in _COMPLETED
 
 
 def is_complement(s: Sentence, i: int) -> bool:
-    """Return whether word `i` may be what a verb makes of its object: the "green" of "makes leaves green"."""
+    """Return whether word `i` may be the complement of an object, as "green" is in "makes leaves green"."""
     k = i - 1
     if not s.tag(i) & f.ADJ or not s.tag(k) & f.NOUN:
         return False
@@ -58,7 +58,7 @@ def is_complement(s: Sentence, i: int) -> bool:
 
 
 def is_bare_verb_after_object(s: Sentence, i: int) -> bool:
-    """Return whether a bare form is what someone is made or helped to do: the "sit" of "makes dogs sit"."""
+    """Return whether word `i` is a bare verb after an object, as "sit" is in "makes dogs sit"."""
     k = i - 1
     while s.tag(k) & _OBJECT and i - k < 4 and not takes_complement(s, k):
         k -= 1
@@ -92,7 +92,7 @@ def is_finite_aux(s: Sentence, i: int) -> bool:
 
 
 def is_negating_least(s: Sentence, i: int) -> bool:
-    """Return whether "least" comes close to a negation of what follows: "least likely", "least resembles"."""
+    """Return whether "least" nearly negates the next word: "least likely", "least resembles"."""
     if s.words[i] != "least" or s.word(i - 1) == "at":
         return False
     return (

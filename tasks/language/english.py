@@ -1,4 +1,4 @@
-"""Whether a text is English: a dictionary decides most texts, a model the others."""
+"""Detect whether a text is English: a dictionary decides most texts, a model the others."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 
 
 def is_english(text: str) -> bool:
-    """Return False only for text plainly in another language: what is too short or too odd counts as English."""
+    """Return False only if a text is plainly in another language; a very short or odd text counts as English."""
     part = text[-LONGEST:].replace("\u2019", "'")
     spelled = WORD.findall(part)
     words = [word.lower() for word in spelled]
@@ -72,7 +72,7 @@ def _compute_known_share(words: list[str]) -> float:
 
 @cache
 def _load_language_identifier() -> LanguageIdentifier:
-    """The model, which ships with its package; loaded by the first text that needs it."""
+    """Load the language model that its package contains, when the first text needs it."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

@@ -1,4 +1,4 @@
-"""Regular expressions that are compiled at first use, since most commands use few of them."""
+"""Regular expressions that are compiled when first used, because most commands use few of them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, cast
 
 
 class _Uncompiled:
-    """Stands in for a compiled expression, and becomes one with its first use."""
+    """Placeholder for a compiled expression; its first use compiles it."""
 
     def __init__(self, text: str, flags: int) -> None:
         self._made_of = (text, flags)
@@ -21,10 +21,7 @@ class _Uncompiled:
 
 
 def expression(text: str, flags: int = 0) -> re.Pattern[str]:
-    """Return a pattern like that of `re.compile`, compiled at its first use, where a mistake in the text raises.
-
-    Functions of `re` that take a compiled expression do not take this one: call its methods.
-    """
+    """Return a pattern that is compiled when first used: call its methods, not functions of `re`."""
     return cast("re.Pattern[str]", _Uncompiled(text, flags))
 
 

@@ -1,4 +1,4 @@
-"""Word classes as bit flags: what a word can be."""
+"""Word classes as bit flags; a word has one flag for each class that it can belong to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forms of verbs and nouns: base, third person, plural, and which form a word is."""
+"""Find and make forms of verbs and nouns: base form, third person, past and plural."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contrapose.tasks.language.vocabulary import VERB_ENDINGS, split_prefix, voc
 
 
 def find_base_form(form: str, kind: int) -> str | None:
-    """The base of a verb form read as `kind` (BASE, THIRD, PAST, PART or ING); None when it is not known."""
+    """Return the base of a verb form read as `kind` (BASE, THIRD, PAST, PART or ING), or None if it is not known."""
     known = vocabulary()
     if kind == f.BASE:
         return form
@@ -32,7 +32,7 @@ def find_base_form(form: str, kind: int) -> str | None:
 
 
 def make_third_person(base: str) -> str:
-    """The third person singular of a verb: eat → eats, carry → carries."""
+    """Return the third person singular of a verb: eat → eats, carry → carries."""
     if base in ("have", "be"):
         return {"have": "has", "be": "is"}[base]
     if base in ("go", "do", "undergo", "forego"):
@@ -43,7 +43,7 @@ def make_third_person(base: str) -> str:
 
 
 def make_past(base: str) -> str:
-    """The simple past of a verb; regular when it is not known."""
+    """Return the simple past of a verb; the regular form if the verb is not known."""
     known = vocabulary().verbs.get(base)
     if known:
         return known[0]
@@ -68,7 +68,7 @@ _CROWDS = words("number lot variety majority group range pair couple series rest
 
 
 def is_plural_phrase(s: Sentence, start: int, end: int) -> bool | None:
-    """Return whether the phrase, words `start` to `end` inclusive, takes a plural verb; None if it may take either."""
+    """Return whether words `start` to `end` (inclusive) need a plural verb, or None if both numbers are possible."""
     if end < start:
         return None
     last = s.words[end]
@@ -105,7 +105,7 @@ def is_plural_phrase(s: Sentence, start: int, end: int) -> bool | None:
 
 
 def _follows_noun(s: Sentence, i: int) -> bool:
-    """Return whether a participle stands behind a noun: "plants grown in pots", "people living here"."""
+    """Return whether a participle follows a noun: "plants grown in pots", "people living here"."""
     tag, before = s.tags[i], s.tags[i - 1]
     if before & f.CLOSED or not before & f.NOUN:
         return False
@@ -120,7 +120,7 @@ _PRESENT_TIME = words("every always usually often now currently sometimes daily 
 
 
 def choose_verb_form(s: Sentence, verb: int, subject: int) -> int:
-    """Return BASE, THIRD or PAST, the likelier one if several are possible ("they put"); orders begin with the verb."""
+    """Return BASE, THIRD or PAST for a verb, the most likely one if several are possible ("they put")."""
     tag = s.tags[verb]
     if tag & f.THIRD:
         return f.THIRD

@@ -1,4 +1,4 @@
-"""Finds where the subject ends in an inverted question: "What does | a plant | need?", "Is | the sky | blue?"."""
+"""Find the end of the subject in an inverted question: "What does | a plant | need?", "Is | the sky | blue?"."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _POSSESSIVES = words("mine yours his hers ours theirs")
 _NEVER_LAST = _LONE | words("take make give get become let")
 """Words that end no subject behind its auxiliary but by themselves: "Does the match take | place?"."""
 PLAIN = words("be have do need cause want use like help live work move make take give run turn mean")
-"""Bare verbs even where the dictionary has a noun too."""
+"""Bare verbs, even if the dictionary also has a noun."""
 _CLAUSE_OPENS = f.SUBJ & ~f.DET | f.ING
 _STOP = f.OPENER | f.BREAK | f.LOOSE
 _VERBAL = f.PART | f.ING
@@ -44,13 +44,13 @@ _MARGIN, _WIDE_MARGIN = 0.4, 1.0
 """Least log-odds between the likeliest place and the next, in a text with its question mark and without."""
 
 
-def find_inverted_verb(s: Sentence, aux: int) -> int | None:
-    """Index of the bare verb behind the subject of an inverted form of "do" or a modal; None when it cannot be told."""
+def find_bare_verb(s: Sentence, aux: int) -> int | None:
+    """Return the index of the bare verb after the subject of an inverted "do" or modal, or None if it is unclear."""
     return _find_best_place(s, aux, _score_base)
 
 
-def find_inverted_predicate(s: Sentence, be: int) -> int | None:
-    """Index of the predicate's first word behind an inverted form of "be"; None when it is uncertain."""
+def find_predicate(s: Sentence, be: int) -> int | None:
+    """Return the index of the predicate's first word after an inverted form of "be", or None if it is unclear."""
     first = be + 1
     verbal = s.tag(first) & f.PART and (s.tag(first) & f.USUALLY_VERB or not s.tag(first) & f.NOUN)
     described = s.tag(first + 1) & f.NOUN and not s.tag(first + 1) & (f.CLOSED | f.ING)  # "condensed milk"
@@ -64,8 +64,8 @@ def find_inverted_predicate(s: Sentence, be: int) -> int | None:
     return _find_best_place(s, be, _score_predicate)
 
 
-def find_inverted_participle(s: Sentence, have: int) -> int | None:
-    """Index of the participle behind the subject of an inverted form of "have"; None when none is known."""
+def find_participle(s: Sentence, have: int) -> int | None:
+    """Return the index of the participle after the subject of an inverted form of "have", or None if none is known."""
     for i in range(have + 2, len(s.words)):
         if s.tags[i] & _STOP:
             return None
@@ -76,7 +76,7 @@ def find_inverted_participle(s: Sentence, have: int) -> int | None:
 
 
 def _is_interrupted(s: Sentence, aux: int, at: int) -> bool:
-    """Return whether a finite verb stands in what would be the subject, or behind a noun of the predicate."""
+    """Return whether a finite verb is inside the assumed subject, or after a noun of the predicate."""
     relative = any(word in _RELATIVES for word in s.words[aux + 1 : at])
     finite, other = f.THIRD | f.PAST, f.NAME | f.CLOSED | f.NOUN | f.ADJ | f.PART | f.BASE
     for i in range(aux + 1, at) if not relative else ():
@@ -90,7 +90,7 @@ def _is_interrupted(s: Sentence, aux: int, at: int) -> bool:
 
 
 def _find_best_place(s: Sentence, aux: int, odds: Callable[[Sentence, int, int], float | None]) -> int | None:
-    """The likeliest place behind the subject; None when no place is likely, or two are as likely."""
+    """Return the most likely place after the subject, or None if no place is likely or two are equally likely."""
     if s.word(aux + 1) == "be":
         return None  # "Can be sold?"
     pairs = (i for i in range(1, len(s.words) - 1) if s.words[i : i + 2] == ["used", "to"])
@@ -136,18 +136,18 @@ def _find_best_place(s: Sentence, aux: int, odds: Callable[[Sentence, int, int],
 
 
 def _is_only_bare_verb(s: Sentence, i: int) -> bool:
-    """Return whether a bare verb is nothing else."""
+    """Return whether a word can only be a bare verb."""
     return not s.tags[i] & (f.NOUN | f.ADJ | f.CLOSED | f.NAME)
 
 
 def _has_object(s: Sentence, i: int) -> bool:
-    """Return whether a bare verb is followed by its object: "make the", "kill you"."""
+    """Return whether an object follows a bare verb: "make the", "kill you"."""
     likely = _is_only_bare_verb(s, i) or s.words[i] in PLAIN or s.tags[i] & f.USUALLY_VERB
     return bool(likely and s.tag(i + 1) & (f.DET | f.OBJ))
 
 
 def _may_be_title(s: Sentence, aux: int, at: int) -> bool:
-    """Return whether a name that is a phrase may reach over word `at`: "is take your dog to work day | in june"."""
+    """Return whether a name that is a phrase may include word `at`: "is take your dog to work day | in june"."""
     if any(word in _PRONOUNS for word in s.words[aux + 2 : at]) or (s.tags[aux] & f.BE and s.tags[at] & f.TO):
         return True
     last = s.tags[at - 1]
@@ -249,7 +249,7 @@ def _score_predicate(s: Sentence, i: int, be: int) -> float | None:
 
 
 def _is_adjective(s: Sentence, i: int) -> bool:
-    """Return whether a word can be an adjective; of some the dictionary has the noun alone."""
+    """Return whether a word can be an adjective; the dictionary has some adjectives only as nouns."""
     tag = s.tag(i)
     return bool(tag & f.ADJ) or bool(tag & f.USUALLY_ADJ and len(s.words[i]) > 6 and s.words[i].endswith(_ADJECTIVES))
 

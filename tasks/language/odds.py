@@ -1,4 +1,4 @@
-"""How likely a word is the finite verb of a clause, judged by its form and its neighbours.
+"""Score how likely a word is the finite verb of a clause, by its form and its neighbours.
 
 The numbers are log-odds set by hand: 0 means "as likely as not", 3 about twenty to one.
 """
@@ -39,7 +39,7 @@ INTRANSITIVE = words("""
 
 
 def score_relative_verb(s: Sentence, i: int) -> float:
-    """Log-odds that word `i`, right behind "who", "which" or "that", is the verb of that relative clause."""
+    """Return the log-odds that word `i`, right after "who", "which" or "that", is the verb of the relative clause."""
     tag = s.tags[i]
     if tag & f.AUX:
         return _score_auxiliary(s, i)
@@ -47,7 +47,7 @@ def score_relative_verb(s: Sentence, i: int) -> float:
 
 
 def score_finite_verb(s: Sentence, i: int, start: int) -> float:
-    """Log-odds that word `i` is a finite verb of the clause from `start`, without `agreement`; NEVER if impossible."""
+    """Return the log-odds that word `i` is a finite verb of the clause from `start`; NEVER if it cannot be."""
     tag = s.tags[i]
     if tag & f.AUX:
         return _score_auxiliary(s, i)
@@ -64,7 +64,7 @@ def score_finite_verb(s: Sentence, i: int, start: int) -> float:
 
 
 def agrees_as_verb(s: Sentence, i: int) -> bool:
-    """Return whether a plural noun stands before a bare form, as it hardly does before a noun: "cranes rest"."""
+    """Return whether a plural noun is before a bare form: "cranes rest". Before a noun this is rare."""
     before = s.tags[index_before_adverbs(s, i)]
     bare = s.tags[i] & (f.BASE | f.RARELY_VERB) == f.BASE and s.words[i] not in RATHER_PAST
     if before & f.THIRD and s.tag(i - 2) & (f.NAME | f.SINGULAR) and not s.closed:
@@ -76,7 +76,7 @@ def agrees_as_verb(s: Sentence, i: int) -> bool:
 
 
 def score_agreement(s: Sentence, i: int, start: int) -> float:
-    """Log-odds for word `i` agreeing in number with the subject that starts at `start`; the best of its forms."""
+    """Return the log-odds that word `i` agrees in number with the subject that starts at `start`."""
     tag = s.tags[i]
     if not tag & _INFLECTED:
         return 0.0  # of auxiliaries there are few, and a past form agrees with all
@@ -149,7 +149,7 @@ _NO_OBJECT = f.PREP | f.LOOSE | f.BREAK | f.COORD | f.ADV | f.TO | f.SUB
 
 
 def score_word_after(s: Sentence, i: int) -> float:
-    """Log-odds by the word after candidate `i`."""
+    """Return the log-odds of candidate `i` from the word after it."""
     form, k = s.tags[i], i + 1
     participle = form & f.PART and not form & f.BASE
     needs_object = s.words[i] in _TRANSITIVE and (participle or s.words[i] in RATHER_PAST)
@@ -233,7 +233,7 @@ PARTICLES = words("out up off down away over back along around through")
 
 
 def score_word_before(s: Sentence, i: int, start: int) -> float:
-    """Log-odds by the word before candidate `i`, adverbs left out; NEVER when it rules a finite verb out."""
+    """Return the log-odds of candidate `i` from the word before it, adverbs skipped; NEVER if it cannot be finite."""
     k, form = index_before_adverbs(s, i, start), s.tags[i]
     if k < start:
         return _score_order(s, i)
@@ -306,7 +306,7 @@ def _score_behind_open(s: Sentence, i: int, k: int, start: int) -> float:
 
 
 def _score_order(s: Sentence, i: int) -> float:
-    """A verb without a subject: an order, or nothing."""
+    """Return the log-odds of a verb without a subject, which can only be an order."""
     form, after = s.tags[i], s.tag(i + 1)
     if not form & f.BASE:
         return -6.0
@@ -327,7 +327,7 @@ def _score_order(s: Sentence, i: int) -> float:
 
 
 def _score_behind_comma(s: Sentence, i: int, k: int, start: int) -> float:
-    """Behind an appositive a verb is likely; a participle that another comma closes off is none."""
+    """Return the log-odds of a word after a comma: verbs often follow appositions; a participle in commas is none."""
     if s.tags[i] & f.BASE and s.tags[start] & _FRONTED:
         return _score_order(s, i) + 0.5  # "If it rains, stay inside."
     names = s.tag(i + 1) & (f.NOUN | f.NAME) and not s.tag(i + 1) & f.CLOSED

@@ -1,4 +1,4 @@
-"""Read the last sentence of a text into words with their places and flags."""
+"""Split the last sentence of a text into words with their places and flags."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ANSWER_LABEL = re.compile(r"[\w ]{1,20}:\Z")
 _WRAPPED = re.compile(r"\s*\(([^()]*)\)\Z")
 _ABBREVIATIONS = words("mr mrs ms dr prof st no vs etc approx fig jr sr inc ltd co gen col capt cf al ca e.g i.e")
 _BEFORE_CAPITAL = ("a.m", "p.m", "etc")
-"""Abbreviations that end a sentence where a capital follows."""
+"""Abbreviations that end a sentence if a capital follows."""
 _SINGLE = {"'": "'", "`": "'", "\u2018": "\u2019"}
 _CLOSERS = {'"': '"', "“": "”", "«": "»", "(": ")", "[": "]"} | _SINGLE
 _APOSTROPHES = ("'", "\u2019")
@@ -58,7 +58,7 @@ def read_sentence(text: str) -> Sentence:
 
 
 def find_last_sentence(text: str, end: int) -> int:
-    """Offset where the last sentence before `end` starts."""
+    """Return the offset at which the last sentence before `end` starts."""
     *_, begin = yield_sentence_starts(text, end)
     return begin if begin < end else 0
 
@@ -82,7 +82,7 @@ def yield_sentence_starts(text: str, end: int) -> Iterator[int]:
 
 
 def _fill(sentence: Sentence, begin: int, end: int) -> None:
-    """Note every word between two offsets."""
+    """Add every word between two offsets to the sentence."""
     words, starts, ends, tags = sentence.words, sentence.starts, sentence.ends, sentence.tags
     text = sentence.text
     capitals = is_title(text, begin, end)
@@ -131,7 +131,7 @@ def _fill(sentence: Sentence, begin: int, end: int) -> None:
 
 
 def is_title(text: str, begin: int, end: int) -> bool:
-    """Return whether each longer word between two offsets has a capital, as in a headline: there it makes no name."""
+    """Return whether all longer words between two offsets have a capital, as in a headline; these are not names."""
     if _LOWER.search(text, begin, end) or text.isupper():
         return False
     capitals = [match[0].lower() for match in _CAPITAL.finditer(text, begin, end)]

@@ -1,4 +1,4 @@
-"""Divide a sentence into clauses: the most likely division by the odds of its verbs."""
+"""Find the most likely division of a sentence into clauses, by the odds of its verbs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _NOTHING_READ: State = (-1, (), (), False, -1)
 
 
 def search_clauses(s: Sentence, start: int, verbs: Collection[int]) -> States:
-    """The states behind the last of the candidates `verbs` for the verb of the main clause that starts at `start`."""
+    """Return the search states after the last candidate in `verbs` for the verb of the main clause from `start`."""
     tags, states = s.tags, {_NOTHING_READ: 0.0}
     joint = max((i for i, tag in enumerate(tags) if tag & JOINTS), default=-1)
     for i in range(start, max(verbs) + 1):
@@ -72,12 +72,12 @@ def _may_open(s: Sentence, i: int) -> bool:
 
 
 def _is_reporting_verb(s: Sentence, i: int) -> bool:
-    """Return whether a clause without a conjunction may follow: "declares | country is at war"."""
+    """Return whether a clause without a conjunction may follow the verb: "declares | country is at war"."""
     return bool(s.tag(i) & f.EMBED and not s.tag(i) & f.USUALLY_NOUN) and not takes_complement(s, i)
 
 
 def _read(s: Sentence, i: int, start: int, tag: int, states: States) -> States:
-    """Return every state under every reading of word `i`; unlikely ones are dropped."""
+    """Return the states after each possible reading of word `i`, without the unlikely states."""
     opener = read_opener(s, i, start) if tag & _LINKING or _may_open(s, i) else None
     if opener is None and not tag & VERBAL:
         return states
@@ -115,7 +115,7 @@ def _keep_best(reached: States, state: State, odds: float) -> None:
 
 
 def _read_verb(s: Sentence, i: int, start: int, states: States, reached: States) -> None:
-    """Add the states to which `states` lead if word `i` is a finite verb."""
+    """Add to `reached` the states that follow `states` if word `i` is a finite verb."""
     begins = {state[2][-1] for state in states if state[2]}
     inner_gains = {begin: score_inner_verb(s, i, begin) for begin in begins}
     finite = score_finite_verb(s, i, start) if any(not state[2] for state in states) else NEVER
@@ -164,7 +164,7 @@ _SUBJECT = f.NOUN | f.SUBJ | f.NAME | f.QUANT | f.ING | f.QUOTED | f.WH | f.NUMB
 
 
 def score_main_verb(s: Sentence, i: int, start: int, odds: float) -> float:
-    """Log-odds that a candidate with `odds` is the verb of the main clause that starts at `start`."""
+    """Return the log-odds that a candidate with `odds` is the verb of the main clause that starts at `start`."""
     tag, commas = s.tags[i], s.words[start:i].count(",")
     # Lost where no word before could be a subject, and the verb is no order either.
     subject = 0.0 if i == start or tag & f.BASE or any(word & _SUBJECT for word in s.tags[start:i]) else -4.0
@@ -181,7 +181,7 @@ def score_main_verb(s: Sentence, i: int, start: int, odds: float) -> float:
 
 
 def score_inner_verb(s: Sentence, i: int, begin: int) -> float:
-    """Log-odds that word `i` is the verb of the inner clause that began at `begin`."""
+    """Return the log-odds that word `i` is the verb of the inner clause that began at `begin`."""
     if index_after_adverbs(s, begin - 1) == i:
         return score_relative_verb(s, i) if s.tag(begin - 1) & f.REL else score_finite_verb(s, i, begin) - 4.0
     odds = score_finite_verb(s, i, begin)
@@ -189,7 +189,7 @@ def score_inner_verb(s: Sentence, i: int, begin: int) -> float:
 
 
 def score_relative_object(s: Sentence, i: int) -> float:
-    """Log-odds lost behind a relative clause: "makes leaves green is …", not "The train that stops leaves"."""
+    """Return log-odds lost after a relative clause: "makes leaves green is …", not "The train that stops leaves"."""
     k = index_before_adverbs(s, i)
     if s.tags[i] & f.AUX or not s.tag(index_before_adverbs(s, k)) & f.REL:
         return 0.0
@@ -198,7 +198,7 @@ def score_relative_object(s: Sentence, i: int) -> float:
 
 
 def score_joined_verb(s: Sentence, i: int, joint: int, main: int) -> float:
-    """Log-odds that a verb behind a comma or "and" belongs to a further clause or predicate."""
+    """Return the log-odds that a verb after a comma or "and" belongs to another clause or predicate."""
     shared = index_after_adverbs(s, joint) == i
     if s.words[i - 1] == "please":
         return -3.0
@@ -209,14 +209,14 @@ def score_joined_verb(s: Sentence, i: int, joint: int, main: int) -> float:
 
 
 def _score_unread_verb(s: Sentence, i: int) -> float:
-    """Log-odds lost by not reading the last word as a verb where no participle would stand: "The story cried."."""
+    """Return log-odds lost if the last word is not read as a verb, but no participle fits: "The story cried."."""
     past = s.tags[i] & f.PAST and not s.tags[i] & (f.BASE | f.ADJ)
     before = s.tag(i - 1)
     return 2.0 if s.closed and past and before & f.NOUN else 0.0
 
 
 def score_ending(s: Sentence, *, has_verb: bool, waiting: int = 0, inner: bool = False) -> float:
-    """Log-odds of a sentence that ends with its main verb found or not, and `waiting` clauses still without one."""
+    """Return the log-odds of a sentence's end, with or without a main verb, and `waiting` clauses without a verb."""
     complete = s.closed or s.tags[-1] & UNFINISHED  # nothing that ends in "is" or "the" is a title
     missing = (-5.0 if complete else -1.5) * waiting
     if has_verb:
@@ -236,7 +236,7 @@ _TO_INFINITIVE = words("how what where when whether who which")
 
 
 class OpenerOdds(NamedTuple):
-    """Log-odds of the two readings of a word that may open a clause."""
+    """Log-odds of the two readings of a word that may or may not begin a clause."""
 
     opens: float
     passes: float
@@ -244,7 +244,7 @@ class OpenerOdds(NamedTuple):
 
 
 def read_opener(s: Sentence, i: int, start: int) -> OpenerOdds | None:
-    """Return the readings of word `i` as an opener; None if it is none."""
+    """Return the log-odds of word `i` as the first word of a clause, or None if it cannot be one."""
     tag, word, before, after = s.tags[i], s.words[i], s.tag(i - 1), s.tag(i + 1)
     if word == "that" and tag & f.OPENER:
         # It opens a clause, or points at something: "that book", "That is good".
@@ -277,7 +277,7 @@ def read_opener(s: Sentence, i: int, start: int) -> OpenerOdds | None:
 
 
 def _score_loose_opener(s: Sentence, i: int, start: int) -> float:
-    """Log-odds that "after", "as", "than" … opens a clause rather than a phrase."""
+    """Return the log-odds that "after", "as", "than" … begins a clause, not a phrase."""
     after = s.tag(i + 1)
     if after & f.SUBJ and not after & f.DET and i > start:
         return 1.5
@@ -291,7 +291,7 @@ def _score_loose_opener(s: Sentence, i: int, start: int) -> float:
 
 
 def _follows_noun(s: Sentence, i: int) -> bool:
-    """Return whether a noun phrase may open a clause without a conjunction: "the food they eat", "I think he is"."""
+    """Return whether a noun phrase may begin a clause without a conjunction: "the food they eat", "I think he is"."""
     before = s.tags[i - 1]
     if before & f.OBJ and not before & f.SUBJ:
         return bool(s.tag(i - 2) & f.EMBED)  # "tell him | the boy had left"

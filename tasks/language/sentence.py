@@ -1,4 +1,4 @@
-"""A sentence as words with their places in the text, and edits of it that leave the rest as it is."""
+"""A sentence as words with their places in the text, and edits that change only some characters of the text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 # A frozen record takes three times as long to build, and a named tuple four times as long to read.
 @dataclass(slots=True)
 class Sentence:
-    """The last sentence of a text. Quoted passages are one opaque word each; brackets are left out."""
+    """The last sentence of a text; each quoted passage is one word, and text in brackets is left out."""
 
     text: str
     """The whole text; offsets below count its characters."""
@@ -29,23 +29,23 @@ class Sentence:
     """Whether it ends in a full stop, question mark or exclamation mark."""
 
     def word(self, index: int) -> str:
-        """The word at an index, or "" outside the sentence."""
+        """Return the word at an index, or "" outside the sentence."""
         return self.words[index] if 0 <= index < len(self.words) else ""
 
     def tag(self, index: int) -> int:
-        """The flags at an index, or 0 outside the sentence."""
+        """Return the flags at an index, or 0 outside the sentence."""
         return self.tags[index] if 0 <= index < len(self.tags) else 0
 
     def source(self, index: int) -> str:
-        """The word as the text spells it."""
+        """Return the word as the text spells it."""
         return self.text[self.starts[index] : self.ends[index]]
 
     def cased(self, new: str) -> str:
-        """New words, in capitals where the whole text is."""
+        """Return new words, in capitals if the complete text is in capitals."""
         return new.upper() if self.text.isupper() else new
 
     def cased_as(self, index: int, new: str) -> str:
-        """New words in place of one, with its capitals."""
+        """Return new words with the capitals of the word that they replace."""
         old = self.source(index)
         if self.text.isupper() or (old.isupper() and len(old) > 1):
             return new.upper()
@@ -53,7 +53,7 @@ class Sentence:
 
 
 class UnreadableError(Exception):
-    """Raised for a text that cannot be read into words; `reason` says why."""
+    """A text cannot be split into words; `reason` says why."""
 
     def __init__(self, reason: str) -> None:
         """Keep the reason."""
@@ -71,7 +71,7 @@ class Edit(NamedTuple):
 
 
 def apply_edits(text: str, edits: Sequence[Edit]) -> str:
-    """The text with non-overlapping edits made; every other character stays. What is put in stands before a word."""
+    """Return the text with non-overlapping edits applied; all other characters stay."""
     for edit in sorted(edits, key=lambda edit: edit[:2], reverse=True):
         text = text[: edit.start] + edit.new + text[edit.end :]
     return text

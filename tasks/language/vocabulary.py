@@ -1,4 +1,4 @@
-"""The open vocabulary: what a word or a mark can be, wherever it stands.
+"""Look up the word classes that a word or a punctuation mark can have, without its context.
 
 Forms come from the lookup table of LemmInflect (the SPECIALIST lexicon of the US National Library of Medicine),
 a word's usual class from the tagging lexicon of TextBlob. Only their data files are read.
@@ -81,7 +81,7 @@ class Vocabulary:
 
 @cache
 def vocabulary() -> Vocabulary:
-    """The vocabulary, read once a process."""
+    """Read the vocabulary once in a process, and return it."""
     known = Vocabulary({}, {flag: {} for flag in _FORMS["verb"]}, {})
     for word, kind, spelled in _read_forms():
         known.flags[word] = known.flags.get(word, 0) | _BASES.get(kind, 0)
@@ -111,7 +111,7 @@ def vocabulary() -> Vocabulary:
 
 
 def look_up(word: str) -> int:
-    """The flags of an open-class word in lower case; endings decide for unknown words."""
+    """Return the flags of an open-class word in lower case; for an unknown word its ending decides."""
     known = vocabulary().flags.get(word)
     if known is not None:
         return known
@@ -120,12 +120,12 @@ def look_up(word: str) -> int:
 
 
 def ends_as_adverb(word: str) -> bool:
-    """Return whether a word has the ending of "quickly", which Sicily and a jelly have too."""
+    """Return whether a word ends as "quickly" does; "Sicily" and "jelly" do, too."""
     return word.endswith("ly") and len(word) > 4
 
 
 def _add_verb(known: Vocabulary, base: str, spelled: list[str]) -> None:
-    """Note every spelling of every form; the first is the one to write."""
+    """Add every spelling of every form of a verb; the first spelling is used for writing."""
     forms = [sorted(spelling.lower().split("/"), key=lambda form: "-" in form) for spelling in spelled]
     known.verbs.setdefault(base, (forms[0][0], forms[1][0], forms[2][0], forms[3][0]))
     embed = f.EMBED if base in _EMBEDDING else 0
@@ -150,7 +150,7 @@ def _read_forms() -> Iterator[tuple[str, str, list[str]]]:
 
 
 def _find_package_folder(name: str) -> Path:
-    """The folder of an installed package, found without importing it."""
+    """Return the folder of an installed package without importing it."""
     spec = find_spec(name)
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError(f"{name} is not installed; it comes with contrapose")
@@ -176,7 +176,7 @@ def _guess_flags(word: str) -> int:
 
 
 def split_prefix(word: str) -> tuple[str, str]:
-    """A known verb form behind a prefix or word ("overwinter"), and what stands before it; empty when there is none."""
+    """Split a word such as "overwinter" into a known verb form and its prefix; return empty texts if there is none."""
     known = vocabulary().flags
     before, hyphen, last = word.rpartition("-")
     if hyphen and known.get(last, 0) & f.VERB:
@@ -200,7 +200,7 @@ _NO_NAMES = ("should", "would", "could", "must")
 
 
 class Token(NamedTuple):
-    """A spelling, and what it is."""
+    """A spelling with its flags."""
 
     word: str
     """Lower case, straight apostrophes."""
@@ -234,7 +234,7 @@ def read_token(spelled: str) -> Token:
 
 
 def flags_of(word: str) -> int:
-    """Return the flags of everything that a word in lower case can be."""
+    """Return the flags of all classes that a word in lower case can have."""
     known = build_closed_classes().get(word)
     if known is not None:
         nominal = look_up(word) & (f.NOUN | f.ADJ) if word in OPEN_NOMINALS else 0
@@ -247,5 +247,5 @@ def flags_of(word: str) -> int:
 
 
 def is_unknown(word: str) -> bool:
-    """Return whether neither dictionary nor ending gives a word in lower case a class: with a capital it is a name."""
+    """Return whether neither the dictionary nor the ending gives a word a class; with a capital it is then a name."""
     return word.isalpha() and word not in vocabulary().flags and not flags_of(word) & ~f.NOUN

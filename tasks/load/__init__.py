@@ -1,1 +1,1 @@
-"""Stage: load. Rows of a data source in, checked samples out."""
+"""Stage load: turn the rows of a data source into checked samples."""

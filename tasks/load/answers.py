@@ -1,4 +1,4 @@
-"""Answer columns: accepted answers, and which of two answers is preferred."""
+"""Read answer columns: the accepted answers, and which of two answers is preferred."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ FINAL = re.compile(r"####\s*(.+?)\s*$")
 INDEX = re.compile(r"-?\d{1,2}(?:\.0)?")
 LETTER = re.compile(r"[(\[]?([A-Za-z])[)\].:]{0,2}")
 UNKNOWN = ("-1", "?", "-1.0")
-"""An answer that is kept secret, where there are options."""
+"""An answer that is kept secret, if there are options."""
 YES, NO = ("yes", "true", "correct"), ("no", "false", "incorrect")
 
 
 def read_accepted_values(value: Any) -> list[Any]:
-    """Return the single answers of a cell, a list or an object; [] where nothing is known. Raises Unfit."""
+    """Return the single answers in a cell, a list or an object ([] if no answer is known), or raise Unfit."""
     value = parse_literal(value)
     if is_missing(value):
         return []
@@ -42,7 +42,7 @@ def read_accepted_values(value: Any) -> list[Any]:
 
 
 def read_open_answers(value: Any, question: str) -> tuple[str, ...]:
-    """Return the accepted answers to a question without options, without repetitions, or raise Unfit."""
+    """Return the accepted answers to a question without options, each once, or raise Unfit."""
     answers = []
     for single in read_accepted_values(value):
         truth = _parse_truth_value(single)
@@ -59,7 +59,7 @@ def read_open_answers(value: Any, question: str) -> tuple[str, ...]:
 
 
 def find_chosen_options(value: Any, options: Options, *, first_index: int | None) -> tuple[str, ...]:
-    """Return the texts of the options that a cell means, by text, letter, label or index, or raise Unfit.
+    """Return the texts of the options that a cell names by text, letter, label or index, or raise Unfit.
 
     An index counts from `first_index`, 0 or 1; None: numbers are no indexes.
     """
@@ -70,7 +70,7 @@ def find_chosen_options(value: Any, options: Options, *, first_index: int | None
 
 
 def parse_index(value: Any) -> int | None:
-    """Return a whole number that is written as 2, "2" or 2.0; None for anything else."""
+    """Return a whole number that is written as 2, "2" or 2.0, or None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     written = str(value).strip()
@@ -95,14 +95,14 @@ def is_letter(value: Any) -> bool:
 
 
 def _parse_truth_value(value: Any) -> bool | None:
-    """Return the truth value that an answer is or names."""
+    """Return the truth value that an answer is or names, or None."""
     if isinstance(value, bool):
         return value
     return {"true": True, "false": False}.get(value.strip().lower()) if isinstance(value, str) else None
 
 
 def _find_chosen_option(value: Any, options: Options, first_index: int | None) -> str:
-    """Return the option that a single answer means; labels of the source count first, then indexes, texts, letters."""
+    """Return the option that a single answer names: labels of the source first, then indexes, texts and letters."""
     said, index = _squeeze(require_label(value)), parse_index(value)
     place = _find_place(said, options.labels) if options.labelled else None
     if place is None and index is not None and first_index is not None:
@@ -122,7 +122,7 @@ def _find_chosen_option(value: Any, options: Options, first_index: int | None) -
 
 
 def _find_place_of_letter(said: str, options: Options) -> int | None:
-    """Return the place of the letter that an answer is, or begins with when the option's own text follows."""
+    """Return the place of the letter that an answer is, or begins with if that option's text follows."""
     labels = [name.casefold() for name in options.labels]
     if alone := LETTER.fullmatch(said):
         place = _find_place(alone[1].casefold(), labels)
@@ -135,7 +135,7 @@ def _find_place_of_letter(said: str, options: Options) -> int | None:
 
 
 def _find_place(said: str, among: Sequence[str]) -> int | None:
-    """Return the place of a text among others, whatever blanks they have."""
+    """Return the place of a text among others, ignoring differences in blanks."""
     return next((place for place, text in enumerate(among) if _squeeze(text) == said), None)
 
 
@@ -150,7 +150,7 @@ def _drop_repeated_texts(answers: Iterable[str]) -> tuple[str, ...]:
 
 
 def read_preference(value: Any, *, first_index: int | None = None) -> Verdict | None:
-    """Return the preferred answer of most judgements, or a tie; None where there is no judgement. Raises Unfit.
+    """Return the answer that most judgements prefer, or a tie, or None without a judgement; raise Unfit if unreadable.
 
     A number is 1 or 2, and 0 a tie; with a `first_index` of 0 it is 0 or 1, and there is no tie.
     """

@@ -51,13 +51,13 @@ PASSAGES = ("contexts", "text", "passages", "paragraphs", "content")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleBuilder:
-    """Makes the samples of one source."""
+    """Builder of the samples of one source."""
 
     description: TableDescription
     stem: str
     """Begins the ids of rows that have none: `<stem>-0001` for row 1."""
     uses_answers: bool = True
-    """Whether the test uses right answers; where it does not, nothing about them refuses a row."""
+    """Whether the test uses right answers; if not, a problem with them refuses no row."""
     slice_by: str | None = None
     """Column whose values split the results."""
     turn: TurnChoice = "last"
@@ -66,7 +66,7 @@ class SampleBuilder:
     """What is wrong with the cells of the row that is being read."""
 
     def build(self, row: Row) -> Iterator[Sample | Problem | Omission]:
-        """Yield the samples of a row, or what is wrong with it, or why it has none."""
+        """Yield the samples of a row, its problems, or the reason why it gives none."""
         if row.problem is not None:
             yield row.problem
             return
@@ -80,7 +80,7 @@ class SampleBuilder:
             yield replace(self.problems[0], also=tuple(self.problems[1:])) if self.problems else sample
 
     def _build_sample(self, row: Row, values: Values, part: int) -> Sample | Omission:
-        """Make a sample of the fields of a row; `problems` say whether it can be used."""
+        """Make a sample from the fields of a row; it can be used if `problems` stays empty."""
         kind = self.description.sample_type
         if kind is SummaryPair and str(values.get("winner")) == "tie":
             return Omission("a tie: neither is better")
@@ -153,7 +153,7 @@ class SampleBuilder:
         }
 
     def _read_chat(self, values: Values) -> AskedChat | None:
-        """Return the conversation of a row; None where it has neither messages nor tools nor a system prompt."""
+        """Return the conversation of a row, or None if it has neither messages nor tools nor a system prompt."""
         cell, kind = values.get("text"), self.description.sample_type
         extras = [name for name in ("system", "tools") if not is_missing(values.get(name))]
         if kind is ItemSample or not (is_message_list(cell) or (extras and isinstance(cell, str) and cell.strip())):
@@ -189,7 +189,7 @@ class SampleBuilder:
         }
 
     def _build_pair(self, values: Values, names: Mapping[str, Any]) -> AnswerPair:
-        """Make a pair of answers; what was asked for may stand before the answers themselves.
+        """Make a pair of answers; the answers may begin with the question.
 
         A row may name the better and the worse answer, or have two answers in their order, with a label or without.
         """
@@ -228,24 +228,24 @@ class SampleBuilder:
         return name if source is None else " + ".join(source.columns)
 
     def _read_required(self, values: Values, name: str, read: Callable[[Any], Any] = require_text) -> Any:
-        """Read a field as `_read_optional`; a missing one is a problem."""
+        """Read a field as `_read_optional`, and note a problem if it is missing."""
         if name not in values:
             column = self._column(name)
             self.problems.append(Problem(f"column {quote(column)} is missing", "every row to have it", column))
         return self._read_optional(values, name, read)
 
     def _read_filled(self, values: Values, name: str, read: Callable[[Any], Value | None]) -> Value | None:
-        """Read a field as `_read_optional`; None where its cell is empty."""
+        """Read a field as `_read_optional`, or return None if its cell is empty."""
         return None if is_missing(values.get(name)) else self._read_optional(values, name, read)
 
     def _read_optional(self, values: Values, name: str, read: Callable[[Any], Value | None]) -> Value | None:
-        """Return what `read` makes of a field; None where the row has nothing there, or it cannot be used."""
+        """Return the result of `read` for a field, or None if the row has no value there or it cannot be used."""
         return self._read_cell(name, self._column(name), values[name], read) if name in values else None
 
     def _read_cell(
         self, name: str, column: str | None, value: Any, read: Callable[[Any], Value | None]
     ) -> Value | None:
-        """Return what `read` makes of a cell, or None and note the problem."""
+        """Return the result of `read` for a cell, or note the problem and return None."""
         try:
             return read(value)
         except Unfit as error:
@@ -257,7 +257,7 @@ class SampleBuilder:
 
 
 def _read_instruction(value: Any) -> str:
-    """Read a text, or a conversation as a transcript up to the last thing that a user says."""
+    """Read a text, or a conversation as a transcript up to the last turn of a user."""
     if not is_conversation(value):
         return require_text(take_first_turn(value) or value)
     turns = parse_turns(value)
@@ -266,7 +266,7 @@ def _read_instruction(value: Any) -> str:
 
 
 def _read_reply(value: Any) -> tuple[str | None, str]:
-    """Read an answer, and what stands before it where it comes as a conversation."""
+    """Read an answer; if it is a conversation, also return the turns before it."""
     if not is_conversation(value):
         return None, require_text(value)
     turns = parse_turns(value)
@@ -275,7 +275,7 @@ def _read_reply(value: Any) -> tuple[str | None, str]:
 
 
 def _read_passage(value: Any) -> str | None:
-    """Read a text, a conversation, a list of texts, or an object that holds one; None where there is no passage."""
+    """Return a passage from a text, a conversation, a list of texts or an object with one, or None if there is none."""
     value = parse_literal(value)
     if is_missing(value):
         return None

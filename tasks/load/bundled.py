@@ -1,4 +1,4 @@
-"""The sample sets that ship with the package, and rows of JSON lines."""
+"""Read the sample sets that the package contains, and rows of JSON lines."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ BOM = b"\xef\xbb\xbf"
 
 
 def list_bundled_sets() -> list[str]:
-    """Return names of the bundled sample sets, sorted."""
+    """Return the names of the bundled sample sets, sorted."""
     entries = files("contrapose.data").joinpath("samples").iterdir()
     return sorted(entry.name.removesuffix(SUFFIX) for entry in entries if entry.name.endswith(SUFFIX))
 
 
 def read_rows(data: DataSettings) -> Iterator[Row]:
-    """Yield rows of a bundled set, or raise DataError where there is none."""
+    """Yield the rows of a bundled set, or raise DataError if there is no such set."""
     with _find_bundled_file(data.source).open("rb") as file:
         yield from parse_lines(file)
 
@@ -52,7 +52,7 @@ def _find_bundled_file(name: str) -> Traversable:
 
 
 def parse_lines(file: IO[bytes]) -> Iterator[Row]:
-    """Yield rows of JSON lines; blank lines count as lines and are left out."""
+    """Yield the rows of JSON lines; blank lines are counted but skipped."""
     offset = 0
     for number, line in enumerate(iter(lambda: file.readline(MOST_LINE), b""), start=1):
         content = line.removeprefix(BOM) if number == 1 else line
@@ -66,7 +66,7 @@ def parse_lines(file: IO[bytes]) -> Iterator[Row]:
 
 
 def _parse_line(number: int, line: bytes, offset: int) -> Row:
-    """Return a line as a row, or what is wrong with it."""
+    """Return a line as a row, or as a row with its problem."""
     expected = "one JSON object a line"
     if len(line) == MOST_LINE:
         return Row(number=number, problem=Problem(f"a line of {MOST_LINE:,} bytes or more", expected))
@@ -84,7 +84,7 @@ def _parse_line(number: int, line: bytes, offset: int) -> Row:
 
 
 def make_row(number: int, values: Any) -> Row:
-    """Return a parsed value as a row, or as the problem that it is no object."""
+    """Return a parsed value as a row, or as a row with a problem if it is no object."""
     if isinstance(values, dict):
         return Row(number=number, values=values)
     return Row(number=number, problem=Problem(f"{quote(values)} is no object", "an object of columns and values"))

@@ -1,4 +1,4 @@
-"""Conversations in a cell: lists of messages as OpenAI and ShareGPT store them, turns, transcripts, and their tools."""
+"""Read conversations in a cell: lists of messages of OpenAI and ShareGPT, turns, transcripts, and their tools."""
 
 from __future__ import annotations
 
@@ -20,34 +20,34 @@ ROLES: Mapping[str, str] = {
 }
 """Who speaks, as data sets call them."""
 TRANSCRIPT = re.compile(r"(?:^|\n\n|\s)\[?(Human|User|Assistant)\]?:\s*")
-"""Where a turn begins in a text that holds a complete conversation, as Anthropic's and HaluEval's do."""
+"""The beginning of a turn in a text with a complete conversation, as in Anthropic's data and HaluEval."""
 EXPECTED = 'a list of messages such as [{"role": "user", "content": "…"}]'
 
 
 class Turn(NamedTuple):
-    """What somebody says in a conversation."""
+    """One turn of a conversation: a role and its text."""
 
     role: str
     """`user`, `assistant`, `system`, `tool`, or another name of the source."""
     said: str
     calls: Any = None
-    """Tools that the assistant calls, as the source has them; None where it calls none."""
+    """Tools that the assistant calls, as the source has them; None if it calls none."""
     call_id: str = ""
     """The call whose result this is."""
 
 
 class LastQuestion(NamedTuple):
-    """The last thing that a user says in a conversation, with what comes before and after it."""
+    """The last turn of a user in a conversation, with the turns before it and the assistant's answer."""
 
     text: str
     before: str | None
-    """A transcript; None where nothing was said before."""
+    """A transcript; None if nothing was said before."""
     answer: str | None
-    """What the assistant says to it; None where the conversation ends with the user."""
+    """What the assistant says to it; None if the conversation ends with the user."""
 
 
 def is_conversation(value: Any) -> bool:
-    """Return whether a cell holds a list of messages, or a text that begins with a turn and holds a further one."""
+    """Return whether a cell holds a list of messages, or a text that begins with a turn and has at least two."""
     return is_message_list(value) or (isinstance(value, str) and len(_split_transcript(value)) > 1)
 
 
@@ -89,7 +89,7 @@ def parse_turns(value: Any) -> list[Turn]:
 
 
 def _split_transcript(value: str) -> list[Turn]:
-    """Return the turns of a text that says who speaks before each; [] where it does not begin with one."""
+    """Return the turns of a text that names the speaker before each, or [] if it does not begin with a speaker."""
     marks = list(TRANSCRIPT.finditer(value))
     if not marks or value[: marks[0].start()].strip():
         return []
@@ -109,21 +109,21 @@ def find_last_turn(turns: Sequence[Turn], role: str) -> int:
 
 
 def find_last_question(turns: Sequence[Turn]) -> LastQuestion:
-    """Return what a user says last in a conversation, or raise Unfit."""
+    """Return the last turn of a user in a conversation, or raise Unfit."""
     last = find_last_turn(turns, "user")
     answer = next((turn.said for turn in turns[last + 1 :] if turn.role == "assistant"), None)
     return LastQuestion(turns[last].said, format_turns(turns[:last]), answer)
 
 
 def format_turns(turns: Sequence[Turn]) -> str | None:
-    """Return turns as one text, each after who says it; a single one alone. None where there are none."""
+    """Return turns as one text, each after its speaker; a single turn without it; None if there are no turns."""
     if len(turns) < 2:
         return turns[0].said if turns else None
     return "\n\n".join(f"{NAMES.get(turn.role, turn.role)}: {turn.said}" for turn in turns)
 
 
 def take_first_turn(value: Any) -> str | None:
-    """Return the first of a list of texts that a user says one after the other; None where the cell is no such list."""
+    """Return the first text of a list of a user's turns, or None if the cell is no such list."""
     value = parse_literal(value)
     if isinstance(value, list | tuple) and value and all(isinstance(item, str) for item in value):
         return str(value[0])
@@ -134,22 +134,22 @@ Tools = tuple[dict[str, Any], ...]
 
 
 class AskedChat(NamedTuple):
-    """A conversation up to the reply that is asked for."""
+    """A conversation up to the reply that the model shall give."""
 
     chat: Chat
     turn: int
     """Place of the message that is the text."""
     answer: str | None
-    """What the assistant says next in the data, its text or its calls as JSON; None where the data end there."""
+    """What the assistant says next in the data, its text or its calls as JSON; None if the data end there."""
 
     @property
     def text(self) -> str:
-        """The text that a test changes."""
+        """Return the text that a test changes."""
         return self.chat.messages[self.turn]["content"]
 
 
 def read_chat(turns: Sequence[Turn], *, turn: TurnChoice, tools: Tools, system: str | None) -> AskedChat | None:
-    """Return turns as a chat, or raise Unfit; None where somebody speaks whom no API knows, such as a narrator.
+    """Return turns as a chat, or None if a speaker is unknown to APIs, such as a narrator; raise Unfit if unusable.
 
     It ends with the last message of a user or a tool. A system prompt of its own wins over `system`.
     """
@@ -165,7 +165,7 @@ def read_chat(turns: Sequence[Turn], *, turn: TurnChoice, tools: Tools, system: 
 
 
 def _find_text_turn(messages: Sequence[Message], turn: TurnChoice) -> int:
-    """Return the place of the message that is the text, or raise Unfit where there is none."""
+    """Return the place of the message that is the text, or raise Unfit if there is none."""
     role = "system" if turn == "system" else "user"
     places = [place for place, message in enumerate(messages) if message["role"] == role]
     index = -1 if turn in ("last", "system") else turn - 1 if int(turn) > 0 else int(turn)  # type: ignore[operator]
@@ -178,7 +178,7 @@ def _find_text_turn(messages: Sequence[Message], turn: TurnChoice) -> int:
 
 
 def _to_message(turn: Turn) -> Message:
-    """Return a turn as OpenAI's API has it, or raise Unfit."""
+    """Return a turn as a message of OpenAI's API, or raise Unfit."""
     message = Message(role=turn.role, content=turn.said)  # type: ignore[typeddict-item]
     if turn.calls:
         listed = turn.calls if isinstance(turn.calls, list | tuple) else [turn.calls]
@@ -199,7 +199,7 @@ def _to_message(turn: Turn) -> Message:
 
 
 def read_tools(value: Any) -> Tools:
-    """Return the tools that a cell offers as OpenAI's API has them, or raise Unfit.
+    """Return the tools in a cell in the form of OpenAI's API, or raise Unfit.
 
     Tools of Anthropic (`input_schema`), older functions of OpenAI and bare functions are read, too.
     """

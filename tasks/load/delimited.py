@@ -1,4 +1,4 @@
-"""CSV and TSV: the separator of the fields, how quotes within texts are written, and the records."""
+"""Read CSV and TSV: detect the separator and the form of quotes, and parse the records."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ANNOUNCEMENT = re.compile(r'"?sep=(\\t|[^\r\n"]?)"?[ \t,;|]*(?:\r\n|\r|\n|\Z)', 
 ESCAPE = re.compile(r'\\(["\\]|\r?\n)')
 """Signs that a backslash escapes within quotes."""
 LONE_BACKSLASH = re.compile(r'\\(?:["\\]|\r?\n|[0N])|(\\)')
-"""Matches a backslash with what it escapes; in a group of its own where it escapes nothing."""
+"""Matches a backslash with the character that it escapes; a backslash that escapes nothing has its own group."""
 QUOTE = "\ufdd0"
 """In place of an escaped quote while a line is parsed; Unicode keeps this sign for such a use, out of texts."""
 NOTHING = "\x1f"
@@ -37,7 +37,7 @@ NULL = r"\N"
 
 
 class Quotes(Enum):
-    """How texts are quoted."""
+    """How a file writes quotes inside texts."""
 
     DOUBLED = auto()
     """A quote within quotes is doubled."""
@@ -51,7 +51,7 @@ class Quotes(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """How a file is parsed."""
+    """The separator and the quotes that a file is parsed with."""
 
     separator: str
     quotes: Quotes = Quotes.DOUBLED
@@ -61,7 +61,7 @@ class Dialect:
     """Whether the first line only names the separator."""
 
     def parse(self, lines: Iterable[str], *, strict: bool = False) -> Iterator[list[str]]:
-        """Parse the cells of every record; strict: an error where text follows a closing quote."""
+        """Parse the cells of every record; `strict`: raise an error if text follows a closing quote."""
         form: Any = {"delimiter": self.separator, "skipinitialspace": self.spaced, "strict": strict}
         if self.quotes is Quotes.PLAIN:
             return csv.reader(lines, quoting=csv.QUOTE_NONE, **form)
@@ -83,20 +83,20 @@ class Dialect:
 
 
 class Fit(NamedTuple):
-    """How the beginning of a file looks in a dialect; the best one is the largest."""
+    """How well a dialect fits the beginning of a file; the largest fit is the best."""
 
     share: float
     """Share of the records below the header that are as wide, from 0 to 1."""
     fitting: int
     """How many these are."""
     width: int
-    """Cells of the header; 0 where it cannot be parsed."""
+    """Number of cells of the header; 0 if it cannot be parsed."""
     crowded: bool
     """Whether all records are equally wide, and wider than a header of one name; blanks after commas make prose."""
 
 
 def _detect_dialect(head: str, separators: str, *, complete: bool) -> Dialect:
-    """Return the dialect in which most records of a file's beginning have as many cells as its header."""
+    """Return the dialect in which most of a file's first records have as many cells as the header."""
     announced = ANNOUNCEMENT.match(head)
     if announced:
         head = head[announced.end() :]
@@ -119,7 +119,7 @@ def _detect_dialect(head: str, separators: str, *, complete: bool) -> Dialect:
 
 
 def _list_possible_quotes(head: str) -> list[Quotes]:
-    """Return how quotes may be written in a text, the likeliest first."""
+    """Return the possible forms of quotes in a text, the most likely first."""
     if '\\"' not in head:
         return [Quotes.DOUBLED]
     alone = any(match[1] for match in LONE_BACKSLASH.finditer(head))
@@ -127,7 +127,7 @@ def _list_possible_quotes(head: str) -> list[Quotes]:
 
 
 def _measure_fit(head: str, dialect: Dialect, *, complete: bool) -> Fit:
-    """Return how the beginning of a file looks in a dialect."""
+    """Return how well a dialect fits the beginning of a file."""
 
     def has_width(cells: Sequence[str] | None) -> bool:
         # Quotes around texts must not be a part of them.
@@ -156,7 +156,7 @@ def _measure_fit(head: str, dialect: Dialect, *, complete: bool) -> Fit:
 
 
 def _parse_strictly(text: str, dialect: Dialect) -> Iterator[list[str] | None]:
-    """Yield cells of every record that is not blank; None for one with a quote that does not belong there."""
+    """Yield the cells of every record that is not blank, or None for a record with a misplaced quote."""
     parser = dialect.parse(io.StringIO(text, newline=""), strict=True)
     while True:
         try:
@@ -169,14 +169,14 @@ def _parse_strictly(text: str, dialect: Dialect) -> Iterator[list[str] | None]:
 
 
 def read_delimited(file: IO[bytes], data: DataSettings, separators: str) -> Iterator[Row]:
-    """Yield rows of a file in UTF-8 with one of some separators, the likeliest first, or raise DataError."""
+    """Yield the rows of a UTF-8 file with one of these separators (the most likely first), or raise DataError."""
     # Left to the garbage collector, it would let go of the file only after that is closed, and complain.
     with closing(_read_records(file, data.source, separators)) as records:
         yield from yield_table_rows(records, data, exact=True)
 
 
 def _read_records(file: IO[bytes], source: str, separators: str) -> Generator[Record]:
-    """Yield row number and cells of every record, the header too; lines without any cell are counted and left out."""
+    """Yield row number and cells of every record, including the header; empty lines are counted but skipped."""
     # A text may be longer than the parser's own limit; what is too long is reported with its row.
     csv.field_size_limit(sys.maxsize)
     start = file.read(HEAD)
@@ -217,7 +217,7 @@ def _read_records(file: IO[bytes], source: str, separators: str) -> Generator[Re
 
 
 def _parse_records(lines: _Lines, dialect: Dialect) -> Iterator[list[str]]:
-    """Yield cells of every record; where quotes turn out to follow backslashes, they do so from there on."""
+    """Yield the cells of every record; after the first quote with a backslash, read all quotes that way."""
     width = 0
 
     def is_record(cells: list[str] | None) -> bool:
@@ -240,7 +240,7 @@ def _parse_records(lines: _Lines, dialect: Dialect) -> Iterator[list[str]]:
 
 @dataclass(slots=True, kw_only=True)
 class _Lines:
-    """Lines of a file; the parser asks for one more than there are only where a quote was left open."""
+    """Lines of a file; the parser asks for a line after the last one only if a quote is still open."""
 
     file: io.TextIOWrapper
     source: str
@@ -278,7 +278,7 @@ class _Lines:
         self.escapes = False
 
     def return_record(self) -> None:
-        """Have the lines of the record read once more."""
+        """Let the parser read the lines of the record again."""
         self.again.extendleft(reversed(self.record))
         self.number -= len(self.record)
         self.ended = False

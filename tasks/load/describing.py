@@ -1,4 +1,4 @@
-"""Describe a table by its first rows: by column names first, then by values.
+"""Describe a table by its first rows: find out which column holds which field, by column names first, then by values.
 
 `run`, `preview`, `init` and `validate` take the description from here. A column is only taken for
 what its values can be.
@@ -51,7 +51,7 @@ EXAMPLES = 8
 
 
 def describe_table(rows: Sequence[Row], data: DataSettings, kind: type[Sample]) -> TableDescription:
-    """Describe a table by its first rows: settings come before a known layout, that before names and values."""
+    """Describe a table by its first rows: settings decide first, then a known layout, then column names and values."""
     head = TableHead(rows=rows)
     finder = _Finder(head=head, data=data, kind=kind)
     finder.take_settings()
@@ -71,7 +71,7 @@ def describe_table(rows: Sequence[Row], data: DataSettings, kind: type[Sample]) 
 
 @dataclass(kw_only=True)
 class _Finder:
-    """Finds where each field of the samples comes from."""
+    """Finder of the column that each field of the samples comes from."""
 
     head: TableHead
     data: DataSettings
@@ -81,19 +81,19 @@ class _Finder:
     """Columns that are known to be no part of the question."""
 
     def taken_columns(self) -> set[str]:
-        """Return columns that no further field may come from."""
+        """Return the columns that no other field may come from."""
         return {column for source in self.fields.values() for column in source.columns} | self.excluded
 
     def belongs(self, name: str) -> bool:
-        """Return whether the samples have a field."""
+        """Return whether samples of this type have the field."""
         return name in list_fields(self.kind) or (self.kind is AnswerPair and name in CHOSEN)
 
     def is_wanted(self, name: str) -> bool:
-        """Return whether a field is still to be found, and no setting says that it is not to be read."""
+        """Return whether a field is not found yet and no setting excludes it."""
         return self.belongs(name) and name not in {*self.fields, *self.data.columns}
 
     def take_settings(self) -> None:
-        """Take the columns that settings name."""
+        """Assign the columns that settings name."""
         for name, column in self.data.columns.items():
             if column and self.belongs(name):
                 parts = tuple(part.strip() for part in column.split(","))
@@ -108,7 +108,7 @@ class _Finder:
             self.fields["cluster"] = FieldSource(columns=(self.data.cluster_by,), reason="cluster_by")
 
     def take_layout(self, layout: KnownLayout) -> None:
-        """Take the columns of a known layout; a pair's instruction is what is asked of a text."""
+        """Assign the columns of a known layout; a layout's text is the instruction of a pair."""
         by_key = {make_layout_key(path): path for path in self.head.values}
         self.excluded = frozenset(by_key[key] for key in layout.not_asked if key in by_key)
         known = {name: tuple(by_key[key] for key in keys if key in by_key) for name, keys in layout.fields.items()}
@@ -119,7 +119,7 @@ class _Finder:
                 self.fields[name] = FieldSource(columns=columns, reason=f"columns of {layout.name}")
 
     def guess(self) -> None:
-        """Take the columns whose names and values fit the fields that are still missing."""
+        """Assign the columns whose names and values fit the fields that are still missing."""
         head = self.head
         if self.kind is AnswerPair and self.is_wanted("better") and self.is_wanted("worse"):
             self.fields |= {name: source for name, source in find_pair(head).items() if self.is_wanted(name)}
@@ -174,7 +174,7 @@ class _Finder:
 def _find_answer_index(
     head: TableHead, description: TableDescription, data: DataSettings
 ) -> tuple[int | None, tuple[str, ...]]:
-    """Return where indexes begin to count, and why answers cannot be read."""
+    """Return the number of the first option in answers that are indexes, and the reasons why answers cannot be read."""
     answer, options = description.fields.get("answer"), description.fields.get("options")
     if description.sample_type is AnswerPair:
         return data.answer_index, () if data.answer_index is not None else tuple(
@@ -200,7 +200,7 @@ def _find_answer_index(
 
 
 def _check_winner_column(head: TableHead, description: TableDescription) -> Iterator[str]:
-    """Yield the problem of a column of 0 and 1, in which 0 may be the first answer or a tie."""
+    """Yield a problem if a winner column has only 0 and 1, because 0 may mean the first answer or a tie."""
     winner = description.fields.get("winner")
     if winner is None or description.layout is not None or len(winner.columns) > 1:
         return
@@ -210,7 +210,7 @@ def _check_winner_column(head: TableHead, description: TableDescription) -> Iter
 
 
 def _make_warnings(head: TableHead, description: TableDescription, data: DataSettings) -> tuple[str, ...]:
-    """Return warnings of columns that look like parts of the question and are not read, and the note of a layout."""
+    """Return warnings about columns that look like parts of the question but are not read, and the layout's note."""
     layout, fields = description.layout, description.fields
     notes = [f"{layout.name}: {layout.note}"] if layout and layout.note else []
     if description.sample_type in (SummaryPair, AnswerPair) or description.reshapes or "text" not in fields:
@@ -250,7 +250,7 @@ def _make_warnings(head: TableHead, description: TableDescription, data: DataSet
 
 
 def list_missing_fields(description: TableDescription, rows: Sequence[Row]) -> list[str]:
-    """Return the fields that every sample needs and no column holds."""
+    """Return the fields that every sample needs but no column holds."""
     missing = [name for name in list_required_fields(description.sample_type) if name not in description.fields]
     if {"first", "second"} <= description.fields.keys():
         missing = [name for name in missing if name not in ("better", "worse")]
@@ -272,7 +272,7 @@ def list_missing_fields(description: TableDescription, rows: Sequence[Row]) -> l
 def refuse_table_without_question(
     description: TableDescription, rows: Sequence[Row], data: DataSettings, *, uses_answers: bool
 ) -> None:
-    """Raise DataError for a table of which no question can be made.
+    """Raise DataError if no question can be made from a table.
 
     Settings name a column or layout that is not there, a field that every sample needs comes from no column, or answers
     cannot be read by a test that uses them.
@@ -328,10 +328,7 @@ def refuse_table_without_question(
 def _make_missing_column_error(
     name: str, columns: Sequence[str], rows: Sequence[Row], where: str, *, taken: Collection[str]
 ) -> DataError:
-    """Return the error that no column holds a field, with the columns that there are and a value of each.
-
-    A column that another field takes is not suggested.
-    """
+    """Return the error that no column holds a field; it shows columns with values, and suggests one not `taken`."""
     free = [column for column in columns if column not in taken]
     close = [match for known in NAMES[name] for match in difflib.get_close_matches(known, free, n=1)]
     column = escape(close[0]) if close else "COLUMN"

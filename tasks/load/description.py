@@ -1,4 +1,4 @@
-"""One description of a table: which column holds which of our fields, why, and which columns are not read."""
+"""The description of a table: which column holds which field, why, and which columns are not read."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ FURTHER: Mapping[type[Sample], tuple[str, ...]] = {
 }
 """The fields that a row may have besides, and `id` and `cluster`."""
 CHOSEN = ("first", "second", "winner", "first_by", "second_by")
-"""In place of `better` and `worse`: two answers in their order, and which of them is preferred, where that is known."""
+"""Instead of `better` and `worse`: two answers in their order, and the preferred one, if it is known."""
 COMPARED = tuple(
     name
     for field in ("article_sentence", "correct_sentence", "incorrect_sentence", "better", "worse")
@@ -116,7 +116,7 @@ WORDS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldSource:
-    """Where a field comes from."""
+    """The columns that a field comes from, and the reason."""
 
     columns: tuple[str, ...]
     """One column, or several that hold an option each or are joined; a key below an object behind a dot."""
@@ -126,16 +126,16 @@ class FieldSource:
 
 @dataclass(frozen=True, kw_only=True)
 class TableDescription:
-    """Which column holds which field, and what is made of it."""
+    """Which column holds which field, and how rows are turned into samples."""
 
     sample_type: type[Sample]
     fields: Mapping[str, FieldSource]
-    """Our field to where it comes from."""
+    """Each field, with the columns that it comes from."""
     columns: tuple[str, ...]
     """Every column of the rows that were looked at."""
     layout: KnownLayout | None = None
     first_index: int | None = None
-    """0 or 1, where an answer that is an index begins to count; None where no answer is one."""
+    """0 or 1, where an answer that is an index begins to count; None if no answer is one."""
     problems: tuple[str, ...] = ()
     """Why answers cannot be read, for a test that needs them; a warning for any other."""
     warnings: tuple[str, ...] = ()
@@ -143,18 +143,18 @@ class TableDescription:
 
     @property
     def reshapes(self) -> bool:
-        """Return whether rows are taken apart before fields are read."""
+        """Return whether rows are reshaped before fields are read."""
         return self.layout is not None and self.layout.reshape is not None
 
     @property
     def has_options_in_text(self) -> bool:
-        """Return whether options stand behind the question in the text itself."""
+        """Return whether the text itself has the options after the question."""
         source = self.fields.get("options")
         return source is not None and source.columns == self.fields["text"].columns and not self.reshapes
 
     @cached_property
     def used_columns(self) -> frozenset[str]:
-        """Columns that a field comes from, as a column or by a key below them."""
+        """Return the columns that a field comes from, directly or by a key below the column."""
         paths = {column for source in self.fields.values() for column in source.columns}
         return frozenset(
             column for column in self.columns if column in paths or any(p.startswith(f"{column}.") for p in paths)
@@ -162,11 +162,11 @@ class TableDescription:
 
     @property
     def unread(self) -> tuple[str, ...]:
-        """Columns that no field comes from."""
+        """Return the columns that no field comes from."""
         return tuple(column for column in self.columns if column not in self.used_columns)
 
     def summary(self) -> ColumnsRead:
-        """Return which column is read as what, and which are not read, as reports keep it."""
+        """Return which column is read as which field, and which columns are not read, as reports store it."""
         return ColumnsRead(
             layout=self.layout.name if self.layout else None,
             fields={name: list(map(escape, source.columns)) for name, source in self.fields.items()},
@@ -174,7 +174,7 @@ class TableDescription:
         )
 
     def parts(self, row: Row) -> Iterator[Mapping[str, Any] | Problem]:
-        """Yield the values of a row by our fields, once for each sample that the row holds."""
+        """Yield the values of a row by field, once for each sample in the row."""
         if self.layout is None or self.layout.reshape is None:
             own = {name: source.columns for name, source in self.fields.items()}
             if self.has_options_in_text:
@@ -197,7 +197,7 @@ class TableDescription:
 
 
 def read_field(name: str, columns: tuple[str, ...], values: Mapping[str, Any]) -> Any:
-    """Return the value of a field: that of its only column, or those of several as the field needs them."""
+    """Return the value of a field: from its only column, or from several in the form that the field needs."""
     if len(columns) == 1:
         return find_value(values, columns[0])
     cells = [find_value(values, column) for column in columns]
@@ -213,7 +213,7 @@ def read_field(name: str, columns: tuple[str, ...], values: Mapping[str, Any]) -
 
 
 def list_fields(kind: type[Sample]) -> tuple[str, ...]:
-    """Return the fields that samples of a type have; those of another package's samples are those of a text."""
+    """Return the fields of samples of a type; samples of other packages have the fields of a text."""
     known = kind if kind in NEEDED else TextSample
     return (*NEEDED[known], *FURTHER[known], "id", "cluster")
 

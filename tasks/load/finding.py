@@ -1,4 +1,4 @@
-"""Finds the columns that hold options, answers and pairs of answers, by names and values of a table's first rows."""
+"""Find the columns that hold options, answers and pairs of answers, by names and values of a table's first rows."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ MOST_KEYS = 30
 
 @dataclass(frozen=True, kw_only=True)
 class TableHead:
-    """The first rows that could be read."""
+    """The first readable rows of a table."""
 
     rows: Sequence[Row]
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """Columns in the order of their first appearance."""
+        """Return the columns in the order of their first appearance."""
         return tuple(dict.fromkeys(name for row in self.rows for name in row.values))
 
     @cached_property
     def values(self) -> Mapping[str, list[Any]]:
-        """Values of columns, and of keys below objects (`question.stem`); missing values are left out."""
+        """Return the values of columns, and of keys below objects (`question.stem`), without missing values."""
         values: dict[str, list[Any]] = {}
 
         def add(path: str, value: Any, depth: int) -> None:
@@ -63,7 +63,7 @@ class TableHead:
 
     @cached_property
     def paths(self) -> Mapping[str, str]:
-        """Plain names of columns, and of keys below objects that stand for a row, to their paths."""
+        """Return the paths of columns, and of keys below objects that hold a row, by plain name."""
         named: dict[str, str] = {}
         columns = frozenset(self.columns)
         for path in sorted(self.values, key=lambda path: path.count(".") if path not in columns else 0):
@@ -73,12 +73,12 @@ class TableHead:
         return named
 
     def share(self, path: str, test: Callable[[Any], bool]) -> float:
-        """Return the share of a column's values that pass a test; 0 where it has none."""
+        """Return the share of a column's values that pass a test, or 0 if it has no values."""
         values = self.values.get(path, [])
         return sum(map(test, values)) / len(values) if values else 0.0
 
     def holds(self, path: str, kinds: type | tuple[type, ...], *, share: float = MOSTLY) -> bool:
-        """Return whether a column holds values of some types."""
+        """Return whether a column holds values of these types."""
         return self.share(path, lambda value: isinstance(value, kinds)) >= share
 
     def is_text(self, path: str) -> bool:
@@ -93,11 +93,11 @@ class TableHead:
         )
 
     def is_preference(self, path: str) -> bool:
-        """Return whether most values of a column say which of two answers is better."""
+        """Return whether most values of a column name the better of two answers."""
         return self.share(path, lambda value: _read_or_none(read_preference, value) is not None) >= HALF
 
     def is_id(self, path: str) -> bool:
-        """Return whether a column has a value of its own for each row; one that is called id may repeat a few."""
+        """Return whether a column has a different value in each row; a column called id may repeat a few."""
         values = self.values[path]
         single = all(isinstance(value, str | int) and not isinstance(value, bool) for value in values)
         distinct = len(set(map(str, values)))
@@ -112,7 +112,7 @@ class TableHead:
 
 
 def find_options(head: TableHead, *, text: str | None) -> FieldSource | None:
-    """Return the columns that hold options: one, one for each option, or the text itself behind the question."""
+    """Return the columns that hold options: one column, one for each option, or the text itself after the question."""
 
     def has_options(value: Any) -> bool:
         return _read_or_none(read_options, value) is not None
@@ -149,7 +149,7 @@ def find_options(head: TableHead, *, text: str | None) -> FieldSource | None:
 
 
 def _find_family(head: TableHead) -> tuple[str, ...]:
-    """Return columns that hold the options A, B, C or 1, 2, 3, two at least; in the order of their letters."""
+    """Return the columns for options A, B, C or 1, 2, 3 (at least two), in the order of their letters."""
     families: dict[str, dict[str, str]] = {}
     for plain, path in head.paths.items():
         if match := FAMILY.fullmatch(plain):
@@ -168,7 +168,7 @@ def _find_family(head: TableHead) -> tuple[str, ...]:
 
 
 def find_answer(head: TableHead, *, taken: Collection[str], options: FieldSource | None) -> FieldSource | None:
-    """Return the column whose values are answers: with options the one that means most of them."""
+    """Return the column whose values are answers; if there are options, the column that names most of them."""
 
     def is_answer(value: Any) -> bool:
         if isinstance(value, list | dict) and read_calls(value):
@@ -205,7 +205,7 @@ def find_answer(head: TableHead, *, taken: Collection[str], options: FieldSource
 
 
 def find_pair(head: TableHead) -> Mapping[str, FieldSource]:
-    """Return two answers, and which is preferred where a column says so; nothing where columns name the better one."""
+    """Return the columns of two answers and of the preference; without it if columns name the better answer."""
     sides = ([head.paths[plain] for plain in NAMES[name] if plain in head.paths] for name in ("better", "worse"))
     if all(any(2 * len(head.values[path]) >= len(head.rows) for path in paths) for paths in sides):
         return {}  # most rows have a column for the better answer and one for the worse one
@@ -237,7 +237,7 @@ def yield_answers_with_options(
 
 
 def find_first_index(pairs: Iterable[tuple[Any, Options | None]]) -> tuple[int | None, bool]:
-    """Return where answers that are numbers begin to count, and whether they do not show that.
+    """Return whether answers that are numbers count from 0 or 1, and whether that is unclear.
 
     A 0 anywhere says 0, a number of all options anywhere says 1. Numbers that are texts of their options in every row
     are no indexes.
@@ -256,18 +256,18 @@ def find_first_index(pairs: Iterable[tuple[Any, Options | None]]) -> tuple[int |
 
 
 def read_options_or_none(value: Any) -> Options | None:
-    """Return options of a cell or of several, or of the end of a text; None where they cannot be read."""
+    """Return the options in a cell, in several, or at the end of a text, or None if they cannot be read."""
     read = _read_or_none(read_options, value)
     return split_off_options(value)[1] if read is None and isinstance(value, str) else read
 
 
 def split_single_answers(value: Any) -> list[Any]:
-    """Return the single answers of a cell; none where it cannot be read."""
+    """Return the single answers of a cell, or an empty list if it cannot be read."""
     return _read_or_none(read_accepted_values, value) or []
 
 
 def _read_or_none(read: Callable[[Any], Any], value: Any) -> Any:
-    """Return what a reader makes of a value; None where it cannot be used."""
+    """Return the result of `read` for a value, or None if the value cannot be used."""
     try:
         return read(value)
     except Unfit:
@@ -275,7 +275,7 @@ def _read_or_none(read: Callable[[Any], Any], value: Any) -> Any:
 
 
 def _compute_share_meant(head: TableHead, path: str, options: FieldSource) -> float:
-    """Return the share of the answers in a column that mean an option of their row, as a text, a letter or an index."""
+    """Return the share of a column's answers that name an option of their row, by text, letter or index."""
 
     def means_option(single: Any, own: Options) -> bool:
         index = parse_index(single)

@@ -1,4 +1,4 @@
-"""A DataFrame written as JSON lines, so that it is read and checked like every other file."""
+"""Write a DataFrame as JSON lines, so that it is read and checked like any other file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def convert_frame_to_lines(frame: pd.DataFrame) -> bytes:
     """Return the rows of a DataFrame in their order, one JSON object a line; the index is left out.
 
     Missing values are null. A value that JSON cannot hold, such as a time, becomes an object with its type and its
-    text, which is refused with its row and column where a text is needed. Raises DataError where there are no rows, or
+    text, which is refused with its row and column where a text is needed. Raises DataError if there are no rows, or
     two columns have one name.
     """
     if frame.empty:
@@ -47,7 +47,7 @@ def convert_frame_to_lines(frame: pd.DataFrame) -> bytes:
 
 
 def keep_frame(lines: bytes, folder: Place) -> str:
-    """Write the lines of a frame under their hash into a folder, and return the address, or raise ConfigError."""
+    """Write the lines of a frame to a file named by their hash, and return its address, or raise ConfigError."""
     file = folder / hashlib.sha256(lines).hexdigest()[:DIGITS] / NAME
     try:
         # What is there may be damaged, and is as quickly written as read.

@@ -1,4 +1,4 @@
-"""The header of a table, or the names of its columns where it has none, and the cells of a record under these names."""
+"""Find the column names of a table, from its header or without one, and assign the cells of each record to them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Record = tuple[int, Cells]
 
 
 class Header(NamedTuple):
-    """The names of columns."""
+    """The column names of a table, and whether its first record is a row."""
 
     names: Sequence[str | None]
     """In their order; None for a column without a name."""
@@ -41,7 +41,7 @@ class Header(NamedTuple):
 def yield_table_rows(
     records: Iterator[Record], data: DataSettings, *, exact: bool = False, notes: Sequence[str] = ()
 ) -> Iterator[Row]:
-    """Yield rows of a table under the names of its columns, or raise DataError where it has none.
+    """Yield the rows of a table by column name, or raise DataError if the columns have no names.
 
     `exact`: a record may have no more cells than the header, not even empty ones.
     """
@@ -59,7 +59,7 @@ def yield_table_rows(
 
 
 def _read_header(head: Sequence[Record], data: DataSettings) -> Header:
-    """Return the names of columns, from the first records of a table, or raise DataError."""
+    """Return the column names from the first records of a table, or raise DataError."""
     number, first = head[0]
     refuse_wide(len(first), data.source)
     records = [first, *(cells for _, cells in head[1:] if any(cell is not None for cell in cells))]
@@ -94,7 +94,7 @@ def _read_header(head: Sequence[Record], data: DataSettings) -> Header:
 
 
 def _read_record(number: int, cells: Cells, names: Sequence[str | None], *, exact: bool) -> Row | None:
-    """Return a record under its column names; None for an empty one."""
+    """Return a record by column name, or None if it is empty."""
     surplus = cells[len(names) :]
     if (exact and surplus) or any(cell is not None for cell in surplus):
         problem = Problem(
@@ -111,7 +111,7 @@ def _read_record(number: int, cells: Cells, names: Sequence[str | None], *, exac
 
 
 def _are_counted(records: Sequence[Cells]) -> bool:
-    """Return whether the first cells of records are rising numbers."""
+    """Return whether the first cells of the records are rising numbers."""
     numbers = [cells[0] for cells in records]
     if not all(isinstance(number, str) and number.isascii() and number.isdigit() for number in numbers):
         return False
@@ -120,7 +120,7 @@ def _are_counted(records: Sequence[Cells]) -> bool:
 
 
 def _find_mmlu_names(records: Sequence[Cells]) -> list[str | None] | None:
-    """Return column names of MMLU's own files, whose records are a question, its options, and the right letter."""
+    """Return the column names of MMLU's own files (question, options, right letter), or None for other files."""
     if not _end_in_letters(records):
         return None
     index: list[str | None] = [None] if _are_counted(records) else []
@@ -140,7 +140,7 @@ def _find_mmlu_names(records: Sequence[Cells]) -> list[str | None] | None:
 
 
 def _end_in_letters(records: Sequence[Cells]) -> bool:
-    """Return whether records have equally many cells, four at least, and each ends in the letter of an option."""
+    """Return whether all records have the same number of cells, at least four, and end in the letter of an option."""
     width, letters = len(records[0]), ascii_uppercase[:MOST_OPTIONS]
     if not 4 <= width <= MOST_OPTIONS + 3 or any(len(cells) != width for cells in records):
         return False
@@ -164,7 +164,7 @@ def _is_list(cell: Any) -> bool:
 
 
 def _refuse_row(records: Sequence[Cells], where: str) -> None:
-    """Raise DataError where the first record plainly is a row."""
+    """Raise DataError if the first record is plainly a row, not a header."""
     header = records[0]
     place = 1 if len(header) > 1 and _are_counted(records) else 0
     first = str(header[place] or "").strip()

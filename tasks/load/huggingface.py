@@ -1,4 +1,4 @@
-"""Hugging Face datasets: from the hub, from a folder of data files, or as `save_to_disk` left them."""
+"""Read Hugging Face datasets: from the hub, from a folder of data files, or as `save_to_disk` writes them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def sha256(data: DataSettings) -> str:
 
 
 def _to_values(batch: Any, source: str) -> list[dict[str, Any]]:
-    """Return rows as plain values, or raise DataError for one that has none, such as a date beyond the year 9999."""
+    """Return rows as plain values, or raise DataError for a value without one, such as a date beyond the year 9999."""
     try:
         rows: list[dict[str, Any]] = batch.to_pylist()
     # What a calendar or a list of time zones stumbles over has no common type.
@@ -53,7 +53,7 @@ def _to_values(batch: Any, source: str) -> list[dict[str, Any]]:
 
 
 def _load_split(data: DataSettings) -> Any:
-    """Return the split that was asked for, in Arrow tables: images and sounds stay undecoded."""
+    """Return the requested split in Arrow tables; images and sounds stay undecoded."""
     name = data.source.removeprefix(HUGGING_FACE)
     folder = existing_folder(name)
     require_package("datasets", extra="huggingface", where=data.source)

@@ -1,4 +1,4 @@
-"""JSON: an object a line, or one document: a list of objects, a list below a key, or a table as pandas writes it."""
+"""Read JSON: one object a line, or one document: a list of objects, a list below a key, or a table of pandas."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from contrapose.tasks.load.rows import Problem, Row, escape, quote, quote_all
 from contrapose.tasks.load.source_reader import detect_format
 
 NO_VALUE = object()
-"""In place of a JSON value where a text is none."""
+"""Returned instead of a JSON value if a text is no JSON."""
 LEVELS = 2
 """Keys below each other that may lead to the rows."""
 SPLITS = frozenset(("train", "training", "test", "dev", "validation", "valid", "val"))
@@ -37,7 +37,7 @@ AS_RECORDS = "Write the rows as a list of objects; pandas does with to_json(orie
 
 
 def read_rows(data: DataSettings) -> Iterator[Row]:
-    """Yield rows of JSON lines, or of a JSON document, whatever the name of the file, or raise DataError."""
+    """Yield the rows of JSON lines or of a JSON document, for any file name, or raise DataError."""
     with open_text(data.source) as file:
         document = _read_document(file, data)
         if document is NO_VALUE:
@@ -61,7 +61,7 @@ def read_rows(data: DataSettings) -> Iterator[Row]:
 
 
 def _read_document(file: IO[bytes], data: DataSettings) -> Any:
-    """Return the document that a file holds; NO_VALUE where it has a row on each line."""
+    """Return the document in a file, or NO_VALUE if each line is a row."""
     rest = iter(lambda: file.readline(MOST_LINE), b"")
     lines = list(islice((line for line in rest if line.removeprefix(BOM).strip()), 2))
     file.seek(0)
@@ -98,7 +98,7 @@ def _read_document(file: IO[bytes], data: DataSettings) -> Any:
 
 
 def _parse_value(line: bytes) -> Any:
-    """Return the JSON value of a line; NO_VALUE where it is none."""
+    """Return the JSON value of a line, or NO_VALUE if it is no JSON."""
     try:
         return json.loads(line.decode("utf-8-sig")) if len(line) < MOST_LINE else NO_VALUE
     except (ValueError, RecursionError):
@@ -106,7 +106,7 @@ def _parse_value(line: bytes) -> Any:
 
 
 def _parse_document(file: IO[bytes], source: str) -> Any:
-    """Return the value of a complete file."""
+    """Return the JSON value of a complete file."""
     content = file.read(MOST_DOCUMENT + 1)
     if len(content) > MOST_DOCUMENT:
         raise source_error(
@@ -134,7 +134,7 @@ def _parse_document(file: IO[bytes], source: str) -> Any:
 
 
 def _is_document(value: Any) -> bool:
-    """Return whether the only line of a file is a document with rows in it; otherwise it is one row."""
+    """Return whether the only line of a file is a document that holds rows, not a single row."""
     if isinstance(value, list):
         return any(isinstance(member, dict) for member in value)
     if not isinstance(value, dict) or _has_text(value, (*TEXTS, *CONTEXTS)):
@@ -144,7 +144,7 @@ def _is_document(value: Any) -> bool:
 
 
 def _find_records(value: Any, data: DataSettings) -> tuple[Sequence[Any], tuple[str, ...]]:
-    """Return rows, and what people should know about where they are."""
+    """Return the rows of a document, and notes on where they were found."""
     if _holds_lists(value):
         raise _nameless_rows(value, data.source)
     if isinstance(value, list):
@@ -191,7 +191,7 @@ def _find_records(value: Any, data: DataSettings) -> tuple[Sequence[Any], tuple[
 
 
 def _read_schema_records(document: Mapping[str, Any], source: str) -> Sequence[Any] | None:
-    """Return rows of the orient `table`, without an index that only counts."""
+    """Return rows in pandas' orient `table`, without an index that only counts, or None."""
     schema, records = document.get("schema"), document.get("data")
     if not isinstance(schema, dict) or not isinstance(records, list) or not isinstance(schema.get("fields"), list):
         return None
@@ -209,7 +209,7 @@ def _read_schema_records(document: Mapping[str, Any], source: str) -> Sequence[A
 
 
 def _read_column_lists(document: Mapping[str, Any], source: str) -> Sequence[Any] | None:
-    """Return rows of lists that are one column each."""
+    """Return rows from a document with a list for each column, or None."""
     if not document or not all(isinstance(column, list) for column in document.values()):
         return None
     has_names = any(_is_field(name) and column and isinstance(column[0], str) for name, column in document.items())
@@ -227,7 +227,7 @@ def _read_column_lists(document: Mapping[str, Any], source: str) -> Sequence[Any
 
 
 def _read_labelled_objects(document: Mapping[str, Any], source: str) -> Sequence[Any] | None:
-    """Return rows of the orients `index` and `columns`, with labels that do not only count as column `id`."""
+    """Return rows in pandas' orients `index` and `columns`; labels that do more than count become the column `id`."""
     orient = _find_orient(document) if _are_objects(document) else None
     if orient is None:
         return None
@@ -245,13 +245,13 @@ def _read_labelled_objects(document: Mapping[str, Any], source: str) -> Sequence
 
 
 def _are_objects(document: Mapping[str, Any]) -> bool:
-    """Return whether every key leads to an object, and none of the keys is the name of a part of a data set."""
+    """Return whether every key holds an object and no key is the name of a split, such as train."""
     objects = all(isinstance(value, dict) and value for value in document.values())
     return bool(document) and objects and not all(normalise_name(key) in SPLITS for key in document)
 
 
 def _find_orient(document: Mapping[str, Mapping[str, Any]]) -> str | None:
-    """Return how objects below keys are a table: `index` or `columns`, `unclear` for both, None for neither."""
+    """Return pandas' orient of objects below keys: `index`, `columns`, `unclear` if both fit, or None."""
 
     def are_labels(keys: Collection[str]) -> bool:
         # Keys such as 17, row-17 and q17 name rows.
@@ -278,12 +278,12 @@ def _find_orient(document: Mapping[str, Mapping[str, Any]]) -> str | None:
 
 
 def _is_split_table(value: Any) -> bool:
-    """Return whether a value is a table of the orient `split`."""
+    """Return whether a value is a table in pandas' orient `split`."""
     return isinstance(value, dict) and isinstance(value.get("columns"), list) and _holds_lists(value.get("data"))
 
 
 def _yield_split_rows(document: Mapping[str, Any], source: str) -> Iterator[Row]:
-    """Yield rows of the orient `split`: names of columns, and lists of cells."""
+    """Yield the rows of a table in pandas' orient `split`: column names and lists of cells."""
     names, labels, rows = [str(name) for name in document["columns"]], document.get("index"), document["data"]
     twice = next((name for name, count in Counter(names).items() if count > 1), None)
     if twice is not None:
@@ -300,7 +300,7 @@ def _yield_split_rows(document: Mapping[str, Any], source: str) -> Iterator[Row]
 
 
 def _find_record_lists(document: Mapping[str, Any], *, levels: int = LEVELS) -> dict[str, list[Any]]:
-    """Return lists of objects below the keys of a document, by their paths."""
+    """Return the lists of objects below the keys of a document, by path."""
     lists: dict[str, list[Any]] = {}
     for name, value in document.items():
         if _is_record_list(name, value):
@@ -311,7 +311,7 @@ def _find_record_lists(document: Mapping[str, Any], *, levels: int = LEVELS) -> 
 
 
 def _is_record_list(name: str, value: Any) -> bool:
-    """Return whether a list may hold rows: it holds objects, which are neither options nor messages of one row."""
+    """Return whether a list may hold rows: objects that are neither options nor messages of one row."""
     if not isinstance(value, list) or normalise_name(name) in PARTS:
         return False
     return any(isinstance(member, dict) for member in value) and not is_message_list(value)
@@ -323,7 +323,7 @@ def _holds_lists(value: Any) -> bool:
 
 
 def _has_text(value: Mapping[str, Any], names: Collection[str]) -> bool:
-    """Return whether an object has a text under one of some names."""
+    """Return whether an object has a text under one of these names."""
     return any(isinstance(cell, str) and normalise_name(name) in names for name, cell in value.items())
 
 
@@ -333,12 +333,12 @@ def _is_field(name: str) -> bool:
 
 
 def _only_count(labels: Sequence[object]) -> bool:
-    """Return whether labels are 0, 1, 2 and so on, or begin with 1."""
+    """Return whether labels only count from 0 or from 1."""
     return any([str(label) for label in labels] == [*map(str, range(n, n + len(labels)))] for n in (0, 1))
 
 
 def _follow_path(document: Any, path: str, source: str) -> Any:
-    """Return the value to which a path of keys leads, or raise DataError."""
+    """Return the value at a path of keys, or raise DataError."""
     value, rest, passed = document, path, ""
     while rest:
         parts = rest.split(".")
@@ -363,6 +363,6 @@ def _path_error(path: str, observed: str, expected: str, source: str, remedy: st
 
 
 def _nameless_rows(rows: Sequence[Any], source: str) -> DataError:
-    """Return the error that rows are lists."""
+    """Return the error that rows are lists without column names."""
     observed = f"the rows are lists without column names, such as {quote(rows[0])}"
     return source_error(source, observed, expected="a list of objects, whose keys name the columns", remedy=AS_RECORDS)

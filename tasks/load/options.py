@@ -1,4 +1,4 @@
-"""Answer options in the shapes in which data sets store them."""
+"""Read answer options in all forms in which data sets store them."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ MARK = re.compile(
 )
 """How an option's letter or number is written: "A. ", "b) ", "C: ", "(D) ", "[1] ", "A、"."""
 INLINE = re.compile(r"(?:^|(?<=[\s;,]))(?=[(\[（]?(?:[A-Za-z]|\d{1,2})[.):、．：）\]])")
-"""Where a mark may begin within a text."""
+"""The places where a mark may begin in a text."""
 HEADING = re.compile(r"(?:^|(?<=\s))(?:options|answer choices|choices|answers)\s*:?\s*$", re.IGNORECASE)
 """What may stand over options in a text."""
 TRUE, FALSE = (1, 1.0, True, "1"), (0, 0.0, False, "0")
 
 
 class Cells(list[Any]):
-    """Cells of columns that hold an option each."""
+    """Cells of several columns that hold one option each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """Option texts, and what the source calls them."""
+    """The texts of options, and their labels in the source."""
 
     texts: tuple[str, ...]
     """Without letters, in the source's order."""
@@ -44,19 +44,19 @@ class Options:
 
 
 class MarkedOptions(NamedTuple):
-    """A text taken apart at the marks of the options in it."""
+    """A text that is split at the marks of its options."""
 
     before: str
     """What stands before the first mark."""
     marks: tuple[str, ...]
-    """A, B, C or 1, 2, 3, as they are written; empty where they are not in order."""
+    """A, B, C or 1, 2, 3, as they are written; empty if they are not in order."""
     texts: tuple[str, ...]
 
 
 def read_options(value: Any) -> Options | None:
-    """Return options from a list, an object, a text that holds one or marks each option, or cells with one each.
+    """Return options from a list, an object, a text with a list or with marked options, or cells with one option each.
 
-    None where there are none; the last of several cells may be empty. Raises Unfit where it is none of these, has fewer
+    None if there are none; the last of several cells may be empty. Raises Unfit if it is none of these, has fewer
     than 2 or more than 26 options, or one is blank.
     """
     if isinstance(value, Cells):
@@ -92,7 +92,7 @@ def read_options(value: Any) -> Options | None:
 
 
 def split_off_options(value: str) -> tuple[str, Options | None]:
-    """Return what a text asks, and the marked options that stand behind it; None where there are none."""
+    """Return a text's question, and the marked options after it, or None if there are none."""
     marked = _split_at_marks(value)
     if len(marked.marks) < 2 or not all(marked.texts):
         return value, None
@@ -100,7 +100,7 @@ def split_off_options(value: str) -> tuple[str, Options | None]:
 
 
 def _split_at_marks(value: str) -> MarkedOptions:
-    """Take a text apart at the marks of the options in it; it may begin with what is asked about them."""
+    """Split a text at the marks of its options; the part before the first mark is the question."""
     value = value.replace("\r\n", "\n")
     best = MarkedOptions(value, (), ())
     starts = [match.start() for match in INLINE.finditer(value)]
@@ -126,7 +126,7 @@ def _find_mark(match: re.Match[str]) -> str:
 
 
 def _list_mark_sequences(count: int) -> list[list[str]]:
-    """Return marks in their order: capital letters, small ones, numbers from 1, and from 0."""
+    """Return the possible sequences of marks: capital letters, small ones, numbers from 1, numbers from 0."""
     alphabet = list(ascii_uppercase[:count])
     numbers = [str(number) for number in range(count + 1)]
     return [alphabet, [letter.lower() for letter in alphabet], numbers[1:], numbers[:-1]]
@@ -140,7 +140,7 @@ def _read_option_text(value: Any) -> str:
 
 
 def _read_mapping(value: Mapping[str, Any]) -> Options:
-    """Read options by their letters, as two parallel lists, or each with whether it is right."""
+    """Read options from an object: by letter, as two parallel lists, or each with true or false."""
     if "text" in value and "label" in value:
         return _read_labelled(value["text"], value["label"])
     keys = [str(key).strip() for key in value]
@@ -174,7 +174,7 @@ def _read_labelled(texts: Any, labels: Any) -> Options:
 def _check_options(
     texts: Sequence[str], labels: Sequence[str], *, labelled: bool = False, right: tuple[str, ...] = ()
 ) -> Options:
-    """Return options, or raise where there are too few, too many or blank ones."""
+    """Return options, or raise Unfit if there are too few, too many or blank ones."""
     if not 2 <= len(texts) <= MOST:
         raise Unfit(f"{len(texts)} {'option' if len(texts) == 1 else 'options'}", expected=f"2 to {MOST} options")
     if "" in texts:
@@ -192,9 +192,9 @@ BULLET = re.compile(r"\s*[-*•–][ \t]+")
 
 
 def read_items(value: Any) -> tuple[str, ...]:
-    """Return items of a list, a list as JSON, or a text with one a line, without numbers or bullets before all of them.
+    """Return the items of a list, a JSON list, or a text with one a line, without numbers or bullets before all items.
 
-    Raises Unfit where they are fewer than 2 or more than 200, blank, repeated or no texts.
+    Raises Unfit if they are fewer than 2 or more than 200, blank, repeated or no texts.
     """
     if value is None:
         raise Unfit("null", expected="a list of texts")
@@ -225,7 +225,7 @@ def read_items(value: Any) -> tuple[str, ...]:
 
 
 def read_place(value: Any, *, among: int) -> int | None:
-    """Return the place of an item, 1 for the first; None for null. Raises Unfit."""
+    """Return the place of an item (1 for the first), or None for null, or raise Unfit."""
     if value is None:
         return None
     number = int(value) if isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,4}\s*", value) else value
@@ -236,7 +236,7 @@ def read_place(value: Any, *, among: int) -> int | None:
 
 
 def _split_text(value: str) -> Any:
-    """Read a list in JSON, or the lines of a text, each an item; numbered items may have several lines."""
+    """Split a JSON list or the lines of a text into items; numbered items may have several lines."""
     if value.lstrip().startswith("[") and NUMBERED.match(value) is None:
         try:
             return json.loads(value)
@@ -255,5 +255,5 @@ def _split_text(value: str) -> Any:
 
 
 def _has_number(match: re.Match[str] | None, number: int) -> bool:
-    """Return whether a mark is that of the item with a number: 2 or B for the second."""
+    """Return whether a mark belongs to the item with this number: 2 or B for the second."""
     return match is not None and match["mark"] in (str(number), ascii_uppercase[number - 1 : number])

@@ -1,4 +1,4 @@
-"""Rows of a data source as they were read, and the values of single cells."""
+"""Rows of a data source as they were read, and checks of single cells."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ KINDS = {bool: "a truth value", int: "a number", float: "a number", list: "a lis
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A row, or what is wrong with it."""
+    """A row of a data source, or the problem with it."""
 
     number: int
     """1-based, as a person counts in that file: the line of a JSONL file, the record of a JSON list,
@@ -42,13 +42,13 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong with one row or cell, in the words of an error."""
+    """A problem with one row or cell, in the words of an error."""
 
     observed: str
     """What was met, with its value; reads on after "row 7: "."""
     expected: str
     column: str | None = None
-    """Where it was met; None where it is the complete row."""
+    """Where it was met; None if it is the complete row."""
     remedy: str = "Correct that row"
     """What to do about it, without the full stop."""
     also: tuple[Problem, ...] = ()
@@ -57,41 +57,41 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Omission:
-    """Why a row that is in order has no sample, such as a pair whose judges call it a tie."""
+    """The reason why a correct row gives no sample, for example because the judges call a pair a tie."""
 
     reason: str
     """Follows a count of rows: `3 rows: a tie`."""
 
 
 class Unfit(Exception):  # noqa: N818 - it never leaves this room; what users see is a DataError
-    """A cell that cannot be used."""
+    """A cell cannot be used; the error says why."""
 
     def __init__(self, observed: str, *, expected: str) -> None:
-        """Take the words of the error to come."""
+        """Keep the words for the final error."""
         super().__init__(observed)
         self.problem = Problem(observed, expected)
 
 
 def quote(value: object) -> str:
-    """Return a value as an error quotes it: one line, at most 80 characters, control characters escaped."""
+    """Return a value as errors quote it: one line, at most 80 characters, control characters escaped."""
     whole = repr(value[: SHOWN + 1] if isinstance(value, str) else value)
     return whole if len(whole) <= SHOWN else whole[: SHOWN - 1] + "…"
 
 
 def quote_all(names: Sequence[object], *, most: int = 12) -> str:
-    """Return names as an error lists them, with a count of those left out."""
+    """Return names as errors list them, with a count of the omitted ones."""
     rest = f" and {len(names) - most} more" if len(names) > most else ""
     return (", ".join(quote(name) for name in names[:most]) or "none") + rest
 
 
 def escape(text: str, *, most: int = 300) -> str:
-    """Return a text without quotes around it, such as a path: control characters escaped, cut when very long."""
+    """Return a text without quotes, such as a path, with control characters escaped, and cut if it is very long."""
     safe = (letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text[:most])
     return "".join(safe) + ("…" if len(text) > most else "")
 
 
 def require_text(value: Any) -> str:
-    """Return a text unchanged, or raise Unfit: it is null, blank, no text, too long, or cannot be stored or sent."""
+    """Return a text unchanged, or raise Unfit if it is null, blank, no text, too long, or cannot be stored or sent."""
     if not isinstance(value, str):
         observed = "null" if value is None else f"{quote(value)} is {name_kind(value)}"
         raise Unfit(observed, expected="a text")
@@ -114,7 +114,7 @@ def require_text(value: Any) -> str:
 
 
 def require_label(value: Any) -> str:
-    """Return a text, or a number as text, as ids, clusters, slices and options may be, or raise Unfit."""
+    """Return a text, or a number as text, for ids, clusters, slices and options, or raise Unfit."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return require_text(str(value) if isinstance(value, bool | int | float) else value)
@@ -183,7 +183,7 @@ def _convert_to_json(content: str) -> str:
 
 
 def find_value(values: Mapping[str, Any], path: str) -> Any:
-    """Return the value of a column, or of a key below one, such as `question.stem`; None where there is none."""
+    """Return the value of a column, or of a key below one such as `question.stem`, or None if there is none."""
     if path in values:
         return values[path]
     head, dot, rest = path.partition(".")
@@ -197,5 +197,5 @@ def find_value(values: Mapping[str, Any], path: str) -> Any:
 
 
 def name_kind(value: Any) -> str:
-    """Return what a value is, for an error: `a number`, `a list`."""
+    """Return the kind of a value in words for an error: `a number`, `a list`."""
     return KINDS.get(type(value), f"a {type(value).__name__}")

@@ -1,4 +1,4 @@
-"""Samples of a data source: check every row, then draw as many as requested.
+"""Load the samples of a data source: check every row, then draw as many samples as requested.
 
 In a contrast set, rows of one cluster are variants of one text, and each is paired with the original.
 """
@@ -22,7 +22,7 @@ from contrapose.tasks.load.source_reader import SourceReading, detect_format
 
 @dataclass(slots=True, kw_only=True)
 class SourceFacts:
-    """Facts about a source, known when its last sample is read."""
+    """Facts about a source that are known after its last sample."""
 
     rows: int = 0
     """Rows of which the samples are drawn."""
@@ -31,12 +31,12 @@ class SourceFacts:
     columns: ColumnsRead | None = None
     """Which columns were read as what, and which were not."""
     left_out: LeftOut | None = None
-    """Rows that could not be used; None where all could."""
+    """Rows that could not be used; None if all could."""
 
 
 @dataclass(slots=True, kw_only=True)
 class LoadedSamples(SourceFacts):
-    """Samples, and where they came from."""
+    """Loaded samples, and where they came from."""
 
     samples: list[Any]
     """Samples of the type that was asked for, in the order of the source."""
@@ -51,7 +51,7 @@ def load_samples(
     most: int | None = None,
     uses_answers: bool = True,
 ) -> LoadedSamples:
-    """Read a source, check every row, and draw samples, all at once; the parameters are those of `Drawing`."""
+    """Read a source, check every row, and return the drawn samples; for the parameters see `Drawing`."""
     drawing = Drawing(data=data, sample_type=sample_type, limit=limit, seed=seed, most=most, uses_answers=uses_answers)
     samples = list(drawing.samples())
     return LoadedSamples(samples=samples, **{fact.name: getattr(drawing, fact.name) for fact in fields(SourceFacts)})
@@ -59,7 +59,7 @@ def load_samples(
 
 @dataclass(slots=True, kw_only=True)
 class Drawing(SourceFacts):
-    """Samples drawn from a source, one after the other."""
+    """A random draw of samples from a source, which yields one sample after the other."""
 
     data: DataSettings
     sample_type: type[Sample]
@@ -71,10 +71,10 @@ class Drawing(SourceFacts):
     most: int | None = None
     """Read only so many rows of the source; None: all."""
     uses_answers: bool = True
-    """Whether the test uses right answers; where it does not, nothing about them refuses a row."""
+    """Whether the test uses right answers; if not, a problem with them refuses no row."""
 
     def samples(self) -> Iterator[Any]:
-        """Yield samples in the order of the source, or raise ConfigError or DataError."""
+        """Yield the drawn samples in the order of the source, or raise ConfigError or DataError."""
         if self.limit is None:
             yield from self._read_source()
             return
@@ -92,11 +92,11 @@ class Drawing(SourceFacts):
 
     @property
     def _has_variants(self) -> bool:
-        """Return whether rows are variants, of which pairs are made."""
+        """Return whether rows are variants of texts, so that pairs are made from them."""
         return self.sample_type is RelatedTexts and bool(self.data.columns.get("variant"))
 
     def _read_source(self) -> Iterator[Sample]:
-        """Yield the samples of one pass over the source, and keep what it shows."""
+        """Yield the samples of one pass over the source, and keep the facts that it shows."""
         reading = SourceReading(data=self.data, sample_type=self.sample_type, uses_answers=self.uses_answers)
         samples = reading.samples(most=self.most)
         if self._has_variants:
@@ -118,7 +118,7 @@ def hash_source(data: DataSettings) -> str:
 
 
 def shuffle_fairly(clusters: Sequence[str | None], ids: Sequence[str], *, seed: int) -> list[int]:
-    """Return places of samples in an order of which every beginning is a fair sample.
+    """Return the places of samples in an order whose every beginning is a random sample.
 
     It is the order of hashes, so that it depends on no other sample. Samples of one cluster stay together.
     """
@@ -136,7 +136,7 @@ def pair_variants(samples: Iterable[RelatedTexts], *, source: str) -> list[Relat
     """Return a pair of the original and each other variant of a cluster, in the order of the source.
 
     The original is the variant that comes first: the least, where all are numbers, else the first in the source.
-    Clusters without it, or without another variant, have no pair. Raise DataError where rows have no cluster or
+    Clusters without it, or without another variant, have no pair. Raise DataError if rows have no cluster or
     variant, a cluster has a variant twice, or no pair is left.
     """
     rows = list(samples)
@@ -190,14 +190,11 @@ def pair_variants(samples: Iterable[RelatedTexts], *, source: str) -> list[Relat
 
 
 DERIVED = "context-"
-"""Begins the cluster of rows that share a context, where no column names one."""
+"""Beginning of the cluster's name for rows that share a context, if no column names a cluster."""
 
 
 def draw_clusters(clusters: Sequence[str | None], order: Sequence[int], limit: int) -> frozenset[int]:
-    """Return places of samples by complete clusters, `limit` at most, but one cluster at least.
-
-    `clusters` are those of the samples, and `order` their places, drawn at random.
-    """
+    """Return at most `limit` places of samples in random `order`, by complete clusters, but at least one cluster."""
     places: dict[str | None, list[int]] = {}
     for place, name in enumerate(clusters):
         places.setdefault(name, []).append(place)
@@ -210,6 +207,6 @@ def draw_clusters(clusters: Sequence[str | None], order: Sequence[int], limit: i
 
 
 def describe_unpaired_rows(pairs: Sequence[RelatedTexts], rows: int) -> str:
-    """Return what people should know about rows that have no pair; empty where all have one."""
+    """Return a note about rows that have no pair, or an empty text if all have one."""
     left = rows - len(pairs) - len({pair.cluster for pair in pairs})
     return f"{left:,} rows are left out: their cluster has no original, or nothing but it" if left else ""

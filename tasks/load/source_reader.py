@@ -32,7 +32,7 @@ HUGGING_FACE = "hf/"
 
 @dataclass(slots=True, kw_only=True)
 class SourceReading:
-    """A pass over a source, and what it has found so far; it keeps no samples."""
+    """A pass over a source, and the facts found so far; it keeps no samples."""
 
     data: DataSettings
     sample_type: type[Sample]
@@ -57,9 +57,9 @@ class SourceReading:
     """Hash of what each sample asks."""
 
     def samples(self, *, most: int | None = None) -> Iterator[Sample]:
-        """Yield the samples of a source in its order, of `most` rows; problems with rows are raised after the last one.
+        """Yield the samples of at most `most` rows in order; raise all problems with rows after the last one.
 
-        Raises DataError where there are no rows, a column is missing, or rows cannot be used: any of them, or, where
+        Raises DataError if there are no rows, a column is missing, or rows cannot be used: any of them, or, where
         bad ones are left out, all of them.
         """
         rows: Iterator[Row] = islice(find("sources", detect_format(self.data))(self.data), most)
@@ -104,7 +104,7 @@ class SourceReading:
             raise self._bad_rows_error()
 
     def _check_id(self, sample: Sample, number: int) -> Sample | Problem:
-        """Return a sample, or the problem that its id is that of an earlier row."""
+        """Return a sample, or a problem if an earlier row has the same id."""
         first = self.rows_of.setdefault(hash(sample.id), number)
         if first != number:
             return Problem(f"id {quote(sample.id)} is that of row {first} too", "an id of its own for each row")
@@ -112,7 +112,7 @@ class SourceReading:
         return sample
 
     def warnings(self) -> list[str]:
-        """Return what people should know although nothing is wrong; known after the last sample."""
+        """Return the warnings about the source; they are complete after the last sample."""
         description = self.description
         warnings = [*self.notes, *(description.warnings if description else ())]
         if description is not None and not self.uses_answers:
@@ -130,7 +130,7 @@ class SourceReading:
         return [f"{escape(self.data.source)}: {warning}" for warning in warnings]
 
     def left_out(self) -> LeftOut | None:
-        """Return the rows that could not be used; None where all could."""
+        """Return the rows that could not be used, or None if all could."""
         if not self.bad:
             return None
         rows = [
@@ -140,7 +140,7 @@ class SourceReading:
         return LeftOut(count=self.bad, rows=rows)
 
     def _bad_rows_error(self) -> DataError:
-        """Return every problem of every bad row that was kept, and of several the count before them."""
+        """Return an error with every stored problem of bad rows, after their count if there are several."""
         source = escape(self.data.source)
         option = "leave out what cannot be used with --skip-bad-rows (skip_bad_rows: true in a suite)"
         otherwise = f", or {option}." if self.good else "."

@@ -1,4 +1,4 @@
-"""Tables: CSV, TSV, Parquet and Excel files."""
+"""Read tables: CSV, TSV, Parquet and Excel files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SEARCHED = 1_000
 
 
 def read_rows(data: DataSettings) -> Iterator[Row]:
-    """Yield rows of a table, or raise DataError."""
+    """Yield the rows of a table, or raise DataError."""
     name = detect_format(data)
     if name in SEPARATORS:
         with open_text(data.source) as file:
@@ -40,7 +40,7 @@ def read_rows(data: DataSettings) -> Iterator[Row]:
 
 
 def _read_excel(file: IO[bytes], data: DataSettings) -> Iterator[Row]:
-    """Yield rows of a sheet, numbered as in the sheet; numbers are read as texts, which people may have typed."""
+    """Yield the rows of a sheet, numbered as in the sheet; numbers become texts, because people may have typed them."""
     with _excel_errors(data.source):
         sheets = _open_book(file, data.source).worksheets
         sheet = _choose_sheet(sheets, data)
@@ -75,7 +75,7 @@ def _sheet_records(sheet: Any, data: DataSettings) -> Generator[Record]:
 
 @contextmanager
 def _excel_errors(source: str) -> Iterator[None]:
-    """Turn whatever openpyxl, its zip or its XML reader raises for a damaged file into one error."""
+    """Turn any error of openpyxl or of its zip and XML readers about a damaged file into one DataError."""
     try:
         yield
     except DataError:
@@ -86,7 +86,7 @@ def _excel_errors(source: str) -> Iterator[None]:
 
 
 def _open_book(file: IO[bytes], source: str) -> Any:
-    """Open a workbook; raise DataError where its parts say that they are bombs, or too large."""
+    """Open a workbook, or raise DataError if its parts are zip bombs or too large."""
     import openpyxl
 
     with zipfile.ZipFile(file) as packed_book:
@@ -109,7 +109,7 @@ def _open_book(file: IO[bytes], source: str) -> Any:
 
 
 def _choose_sheet(sheets: Sequence[Any], data: DataSettings) -> Any:
-    """Return the sheet that the settings name, or else the first that is not hidden and holds something."""
+    """Return the sheet that the settings name, or else the first visible sheet that is not empty."""
     titles = [sheet.title for sheet in sheets]
     if data.sheet is not None:
         if data.sheet not in titles:
@@ -134,13 +134,13 @@ def _choose_sheet(sheets: Sequence[Any], data: DataSettings) -> Any:
 
 
 def _has_values(sheet: Any) -> bool:
-    """Return whether a sheet holds something in its first rows."""
+    """Return whether the first rows of a sheet hold a value."""
     with closing(sheet.iter_rows(values_only=True)) as rows:
         return any(cell not in (None, "") for cells in islice(rows, SEARCHED) for cell in cells)
 
 
 def _read_parquet(file: IO[bytes], data: DataSettings) -> Iterator[Row]:
-    """Yield rows of a Parquet file, counted from 1; columns that no sample has are None, whatever they hold."""
+    """Yield the rows of a Parquet file, counted from 1; columns that samples do not need are None."""
     from pyarrow.parquet import ParquetFile
 
     number = 0
@@ -168,10 +168,7 @@ def _read_parquet(file: IO[bytes], data: DataSettings) -> Iterator[Row]:
 
 
 def columns_to_decode(schema: pa.Schema, data: DataSettings) -> list[str]:
-    """Return columns that a setting names, or whose values are texts, numbers, truth values, or made of these.
-
-    Images, sounds and times are no part of a question, and some cannot be decoded.
-    """
+    """Return the columns that a setting names or that hold plain values: no images, sounds or times."""
     named = {part.strip().partition(".")[0] for columns in data.columns.values() for part in columns.split(",")}
     named |= {data.slice_by or "", data.cluster_by or "", *data.columns.values()}
     return [field.name for field in schema if data.every_column or field.name in named or _is_plain(field.type)]

@@ -1,4 +1,4 @@
-"""Prefect tasks: load, and arrange."""
+"""Prefect tasks that load the samples of a test and put them into random order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from contrapose.tasks.tables.table import Table, read_arrow, write, write_arrow
 
 
 class Samples(TypedDict):
-    """Loaded samples by reference, and where they came from."""
+    """A reference to the table of loaded samples, and where they came from."""
 
     table: Table
     data: DataSummary
@@ -22,7 +22,7 @@ class Samples(TypedDict):
 
 @room_task("load", by_name={"probes": "{test}", "sources": ""}, run_name="load {test}")
 def load(test: str, data: DataSettings, sha256: str, limit: int | None, seed: int) -> Samples:
-    """Read, check and sample the rows of one test; another hash of the source's bytes loads it anew."""
+    """Read, check and sample the rows of one test; if the hash of the source's bytes changes, load it again."""
     chosen = probe(test)
     drawing = Drawing(
         data=data, sample_type=chosen.sample_type, limit=limit, seed=seed, uses_answers=chosen.uses_answers
@@ -38,7 +38,7 @@ def load(test: str, data: DataSettings, sha256: str, limit: int | None, seed: in
 
 @room_task("arrange", run_name="arrange {test}")
 def arrange(test: str, samples: Table, seed: int) -> Table:
-    """Put the samples of a test into an order of which every beginning is a fair sample; `test` is for people."""
+    """Put the samples of a test into an order whose every beginning is a random sample; `test` is only for display."""
     rows = read_arrow(samples)
     places = shuffle_fairly(rows["cluster"].to_pylist(), rows["id"].to_pylist(), seed=seed)
     return write_arrow([rows.take(places)], rows.schema)

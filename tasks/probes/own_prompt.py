@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from contrapose.tasks.core.chats import Chat, Message, refuse_chat_in_text
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.language.replies.cut_off import find_first_and_last_sentence
+from contrapose.tasks.language.replies.cut_off import find_both_ends
 from contrapose.tasks.language.replies.spoken import extract_final_text
 from contrapose.tasks.probes.base import letters
 
@@ -319,11 +319,7 @@ class OwnLabels:
         named = self._find_label(reply, count=count)
         if not cut_off or self.pattern is not None or self.field is not None:
             return named
-        return (
-            named
-            if named in {self._find_label(part, count=count) for part in find_first_and_last_sentence(reply)}
-            else None
-        )
+        return named if named in {self._find_label(part, count=count) for part in find_both_ends(reply)} else None
 
     def _find_label(self, reply: str, *, count: int) -> int | None:
         try:

@@ -1,1 +1,1 @@
-"""Tables that travel between stages by reference, and their columns."""
+"""Tables that stages pass on by reference, and their columns."""

@@ -1,4 +1,4 @@
-"""Convert records to columns and back, in little memory.
+"""Convert records to Arrow columns and back, in little memory.
 
 The dataclass is the only place that lists its fields.
 """
@@ -29,7 +29,7 @@ def schema_of(kind: Any) -> pa.Schema:
 
 
 def to_arrow(records: Iterable[Any], kind: Any) -> pa.Table:
-    """Return records of one dataclass as an Arrow table."""
+    """Return the records of one dataclass as an Arrow table."""
     rest = list(records)
     columns = [_to_column(rest, name, hint) for name, hint in _find_type_hints(kind).items()]
     return pa.Table.from_arrays(columns, schema=schema_of(kind))
@@ -66,13 +66,13 @@ def regroup_rows(parts: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
 
 
 def shrink_to_fit(part: pa.Table) -> pa.Table:
-    """Return rows in no more memory than they fill: what reads texts asks for half as much again."""
+    """Return a copy of rows in no more memory than they fill, because readers of texts reserve 50 % more."""
     return part.take(pa.array(range(len(part)), pa.int64()))
 
 
 @contextmanager
 def garbage_collection_paused() -> Iterator[None]:
-    """Leave new records alone: they hold no cycles, and looking for some takes as long as making them."""
+    """Pause garbage collection inside the context, because new records have no cycles and searching is slow."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -84,7 +84,7 @@ def garbage_collection_paused() -> Iterator[None]:
 
 @cache
 def _find_type_hints(kind: Any) -> Mapping[str, Any]:
-    """Return the type of each field, in order; of an optional one that of its values."""
+    """Return the type of each field, in order, without None for optional fields."""
     hints = get_type_hints(kind)
     return {field.name: _strip_none(hints[field.name]) for field in fields(kind)}
 
@@ -115,7 +115,7 @@ def _is_mapping(hint: Any) -> bool:
 
 
 def _to_column(records: Sequence[Any], name: str, hint: Any) -> pa.Array:
-    """Return a field of records as an array; a dictionary for each row would take several times as long."""
+    """Return a field of records as an array, because a dictionary for each row is several times slower."""
     values = list(map(attrgetter(name), records))
     if not is_dataclass(hint):
         return pa.array(values, _find_arrow_type(hint))
@@ -125,7 +125,7 @@ def _to_column(records: Sequence[Any], name: str, hint: Any) -> pa.Array:
 
 
 def _to_records(columns: Sequence[Any], kind: Any) -> list[Any]:
-    """Return records filled a field at a time, as their columns come: a constructor takes three times as long."""
+    """Return records that are filled one field at a time, because their constructor is three times slower."""
     made = [object.__new__(kind) for _ in range(len(columns[0]))]
     for column, (name, hint) in zip(columns, _find_type_hints(kind).items(), strict=True):
         if is_dataclass(hint):

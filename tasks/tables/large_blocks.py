@@ -1,4 +1,4 @@
-"""Large memory blocks: tables return them to the system at once, models keep them while they compute.
+"""Control large memory blocks: tables return them to the system at once, models keep them while they compute.
 
 Columns are hardly ever as large as the next ones, so that what the C library keeps of them is lost; a model asks for
 equal blocks layer by layer, and the system clears each one before it hands it out again.
@@ -27,14 +27,14 @@ _lock, _computing = Lock(), [0]
 
 
 def keep_no_large_blocks() -> None:
-    """Have each large block returned to the system as soon as it is freed: the C library learns to keep them."""
+    """Make the C library return each large block to the system as soon as it is freed."""
     _go_back.set()
     _call_c_library("mallopt", M_MMAP_THRESHOLD, LARGE)
 
 
 @contextmanager
 def large_blocks_kept() -> Iterator[None]:
-    """Have all blocks kept in the context, however large: clearing them anew took a quarter of the time of a run."""
+    """Keep all freed blocks inside the context, because clearing new blocks took a quarter of a run's time."""
     if not _go_back.is_set():
         yield
         return
@@ -48,7 +48,7 @@ def large_blocks_kept() -> Iterator[None]:
 
 
 def _count_model(change: int) -> None:
-    """Count a model that begins or ends to compute, and tell the C library."""
+    """Count the models that compute now, and set the C library's limit."""
     with _lock:
         _computing[0] += change
         kept, blocks = KEEP_ALL if _computing[0] else USUAL
@@ -57,12 +57,12 @@ def _count_model(change: int) -> None:
 
 
 def give_back() -> None:
-    """Return to the system what was freed: allocators keep it for themselves, and what comes next asks for more."""
+    """Return freed memory to the system, because allocators keep it for themselves."""
     pa.default_memory_pool().release_unused()
     _call_c_library("malloc_trim", 0)
 
 
 def _call_c_library(function: str, *numbers: int) -> None:
-    """Call a function of the C library; where it has none, as on macOS, it returns more by itself."""
+    """Call a function of the C library, if it has it; on macOS it returns memory by itself."""
     with suppress(AttributeError, OSError):
         getattr(ctypes.CDLL(None), function)(*numbers)

@@ -1,4 +1,4 @@
-"""Cache of values that take long to compute, in small JSON files of the home folder."""
+"""Cache of slowly computed values, in small JSON files in the home folder."""
 
 from __future__ import annotations
 
@@ -18,13 +18,10 @@ MOST = 300
 
 
 def find_or_remember(file: str, name: str, find: Callable[[], T], *, sound: Callable[[object], bool]) -> T:
-    """Return the value that was found before under a name, or find it now and keep it; values are plain JSON.
+    """Return the cached value of a name, or find it now and cache it; values are plain JSON.
 
-    Args:
-        file: JSON in the home, which may be deleted at any time, and need not be writable.
-        name: all that the value depends on.
-        find: finds it.
-        sound: whether a value can be one that was found and may be used again; others are neither kept nor used.
+    `file`: JSON in the home, which may be missing or read-only; `name`: everything that the value depends on; `sound`:
+    whether a value may be used and cached.
     """
     from filelock import FileLock
 
@@ -51,7 +48,7 @@ def find_or_remember(file: str, name: str, find: Callable[[], T], *, sound: Call
 
 
 def _read_values(path: Path) -> dict[str, T]:
-    """Return the values in a file, which may be missing or damaged."""
+    """Return the values in a file, or an empty mapping if it is missing or damaged."""
     try:
         known = json.loads(path.read_text())
     except (OSError, ValueError):

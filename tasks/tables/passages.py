@@ -1,4 +1,4 @@
-"""Columns on retrieved passages: whether the replies of a trial came with the same ones."""
+"""Columns about retrieved passages: whether the replies of a trial came with the same passages."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ PASSAGES: Mapping[str, Column] = {
         "string", "Passages of the reply to the changed prompt, raw, as a JSON list.", holds_text=True
     ),
 }
-"""Columns that the results of a test have besides where some reply came with passages."""
+"""Further columns of results if at least one reply came with passages."""
 
 COMPARED = ("passages", "passages_kept")
 """Those that figures are computed from."""
 
 
 def has_passage_columns(columns: Collection[str]) -> bool:
-    """Return whether results have these columns."""
+    """Return whether results have the columns about passages."""
     return set(COMPARED) <= set(columns)
 
 
 def has_known_passages(trials: Table) -> bool:
-    """Return whether of some reply of stored trials the passages are known."""
+    """Return whether the passages of at least one reply of stored trials are known."""
     if not trials["rows"]:
         return False
     return any(
@@ -55,7 +55,7 @@ def has_known_passages(trials: Table) -> bool:
 
 
 def make_passage_columns(trials: Sequence[Trial]) -> dict[str, list[Any]]:
-    """Return the values of the columns for each trial."""
+    """Return the values of the passage columns for each trial."""
 
     def to_json(passages: Sequence[str] | None) -> str | None:
         return None if passages is None else json.dumps(list(passages), ensure_ascii=False)
@@ -70,7 +70,7 @@ def make_passage_columns(trials: Sequence[Trial]) -> dict[str, list[Any]]:
 
 
 def compare_passages(before: Sequence[str] | None, after: Sequence[str] | None) -> tuple[Alike | None, float | None]:
-    """Return whether passages are the same, and the share of the first ones among the second; None: not known.
+    """Return whether passages are the same, and the share of the first ones among the second; None if unknown.
 
     A repeated one counts once. Nothing retrieved twice is the same; of nothing there is no share.
     """
@@ -84,7 +84,7 @@ def compare_passages(before: Sequence[str] | None, after: Sequence[str] | None) 
 
 
 def parse_passages(text: object) -> list[str] | None:
-    """Return the passages in a cell of one of the columns; None where it holds none."""
+    """Return the passages in a cell, or None if it holds none."""
     try:
         passages = json.loads(text) if isinstance(text, str) else None
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Cached tables and results that nothing needs, so that they can be deleted."""
+"""Find cached tables and results that nothing needs, so that they can be deleted."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Unneeded(NamedTuple):
 
 
 def find_unneeded_files(*, before: float) -> Iterator[Unneeded]:
-    """Yield what is cached here, and in the place that machines share, and was not used since a Unix time.
+    """Yield the cached files, here and in the shared place, that were not used since a Unix time.
 
     Results come before tables: each table that a result names which stays is needed. A result that another machine
     made counts from when it was shared. Answers are none of it: they were paid for. Raises ContraposeError.
@@ -52,7 +52,7 @@ def find_unneeded_files(*, before: float) -> Iterator[Unneeded]:
 
 
 def name_leftover(entry: Entry, *, before: float) -> str:
-    """Return what a file or folder was left behind as; empty where it was not, or not before a moment."""
+    """Return the kind of a leftover file or folder, or an empty text if it is none or too new."""
     if PART.fullmatch(entry.place.name):
         return "unfinished parts" if entry.modified < min(before, time.time() - WRITING_SECONDS) else ""
     return "damaged files" if DAMAGED.fullmatch(entry.place.name) and entry.modified < before else ""

@@ -1,4 +1,4 @@
-"""Result rows: the columns of results.parquet, named as in the design documents."""
+"""Make result rows: the columns of results.parquet, with the names of the design documents."""
 
 from __future__ import annotations
 
@@ -89,13 +89,13 @@ NAMES = frozenset({"test_type", "category", "case_id", "model", "probe_version"}
 
 
 def has_verdict(results: pd.DataFrame) -> pd.Series:
-    """Return which rows say whether their case passed; runs of older versions have no column `undecided`."""
+    """Return which rows have a clear pass or fail; results of older versions have no column `undecided`."""
     known = results["pass"].notna() & results["error"].isna()
     return known & ~results["undecided"].eq(True) if "undecided" in results else known
 
 
 def clusters_of(results: pd.DataFrame) -> np.ndarray:
-    """Return which rows are not independent: those of one cluster, else those of one sample; (rows,) of numbers.
+    """Return a number for each row, equal for rows of the same cluster or sample, which are not independent; (rows,).
 
     A cluster may be named as a sample of another one is.
     """
@@ -104,7 +104,7 @@ def clusters_of(results: pd.DataFrame) -> np.ndarray:
 
 
 def count_unread_replies(results: pd.DataFrame) -> dict[str, int]:
-    """Return how many replies are no answers, by their outcome; none of runs of older versions, which lack it."""
+    """Return the number of replies without an answer by outcome; empty for older versions, which lack the column."""
     counts = Counter[str]()
     for name in ("expected_outcome", "actual_outcome"):
         if name in results:
@@ -113,12 +113,12 @@ def count_unread_replies(results: pd.DataFrame) -> dict[str, int]:
 
 
 def make_result_schema(probe: Probe, *, passages: bool = False) -> pa.Schema:
-    """Return the common columns, then the probe's own; with passages those that tell of them are the last."""
+    """Return the schema of results: common columns, the probe's own, and with `passages` those about passages."""
     return make_schema({**list_result_columns(probe), **(PASSAGES if passages else {})})
 
 
 def make_schema(columns: Mapping[str, Column]) -> pa.Schema:
-    """Return columns in their order, with the types that they have in a file."""
+    """Return the Arrow schema of columns in their order."""
     return pa.schema([pa.field(name, TYPES[column.type]) for name, column in columns.items()])
 
 
@@ -128,7 +128,7 @@ def list_result_columns(probe: Probe) -> Mapping[str, Column]:
 
 
 def list_figure_columns(probe: Probe) -> list[str]:
-    """Return the columns that figures of one test are computed from: neither texts nor names."""
+    """Return the columns that a test's figures are computed from, without texts and names."""
     return [name for name, column in list_result_columns(probe).items() if not column.holds_text and name not in NAMES]
 
 
@@ -141,7 +141,7 @@ def make_result_table(
     pairs: Sequence[Mapping[str, int]] = (),
     passages: bool = False,
 ) -> pa.Table:
-    """Return a row for each trial of a test; a value that is no finite number is stored as missing, never as NaN.
+    """Return a row for each trial of a test; a number that is not finite is stored as missing, never as NaN.
 
     `pairs`: for each trial the pairs of replies that were compared, by their columns; empty: none.
     `passages`: whether some trial of the test has any.
@@ -159,7 +159,7 @@ def make_result_table(
 
 
 def _list_own_values(trial: Trial, score: Score, columns: Mapping[str, Column]) -> dict[str, Any]:
-    """Return the values of a trial in the probe's own columns; what has no score still says which case it is."""
+    """Return the values of a trial in the probe's own columns; without a score only those that identify the case."""
     if score.columns:
         return {name: score.columns.get(name) for name in columns}
     details = trial.case.details

@@ -1,4 +1,4 @@
-"""Table: a Parquet file named by its content, which travels between stages by reference."""
+"""Table: a Parquet file that is named by its hash; stages pass on a reference to it."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ ROWS = 5_000
 
 
 class Table(TypedDict):
-    """A reference to a Parquet file. It is plain JSON, so it hashes, caches and travels as it is."""
+    """A reference to a Parquet file, as plain JSON that can be hashed, cached and sent."""
 
     uri: str
-    """Where the file lies: a path or any fsspec URL."""
+    """The address of the file: a path or any fsspec URL."""
     sha256: str
     """Of the file's bytes; checked whenever it is read."""
     rows: int
@@ -49,12 +49,12 @@ def open_storage() -> Place:
 
 
 def write(records: Iterable[Any], kind: type[Any]) -> Table:
-    """Store records of one dataclass, taken one row group at a time."""
+    """Store the records of one dataclass, one row group at a time."""
     return write_arrow((to_arrow(portion, kind) for portion in split_batches(records, ROWS)), schema_of(kind))
 
 
 def write_arrow(parts: Iterable[pa.Table], schema: pa.Schema) -> Table:
-    """Store rows under the hash of their file, which is harmless twice; CutShortError where there is no room."""
+    """Store rows under the hash of their file, or raise CutShortError if the disk is full."""
     folder = open_storage()
     kept = _local_folder(folder)
     try:
@@ -81,7 +81,7 @@ def write_arrow(parts: Iterable[pa.Table], schema: pa.Schema) -> Table:
 
 
 def is_intact(table: Table) -> bool:
-    """Return whether the file behind a reference has the content that was stored; a damaged one is set aside.
+    """Return whether the file of a reference has the stored content; rename a damaged file.
 
     One elsewhere is not read as long as its copy on this machine is intact: it must be as large.
     """
@@ -107,12 +107,12 @@ def is_intact(table: Table) -> bool:
 
 
 def _local_folder(folder: Place) -> Path:
-    """Return where tables of a place lie on this machine."""
+    """Return the local folder for the tables of a place."""
     return folder.path if folder.is_local else home_folder() / "tables"
 
 
 def disk_full_error(where: str) -> CutShortError:
-    """Return the error of a disk that is full while a run works."""
+    """Return the error that the disk is full during a run."""
     return CutShortError(
         "there is no room left on the disk",
         expected="room for the tables of a run",
@@ -122,7 +122,7 @@ def disk_full_error(where: str) -> CutShortError:
 
 
 def save(path: Path, parts: Iterable[pa.Table], schema: pa.Schema) -> int:
-    """Write rows to a local Parquet file, one row group after the other; returns how many there are."""
+    """Write rows to a local Parquet file, one row group after the other, and return their number."""
     rows = 0
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         for group in regroup_rows(parts, ROWS):
@@ -132,10 +132,7 @@ def save(path: Path, parts: Iterable[pa.Table], schema: pa.Schema) -> int:
 
 
 def join_tables(tables: Iterable[Table], schema: pa.Schema) -> Table:
-    """Store the rows of several tables, in order, as if they were written at once with a schema.
-
-    Tables may lack columns at the end, which are filled with nothing.
-    """
+    """Store the rows of several tables, in order; columns that a table lacks at the end are filled with nothing."""
 
     def widen(part: pa.Table) -> pa.Table:
         for field in list(schema)[part.num_columns :]:
@@ -146,32 +143,32 @@ def join_tables(tables: Iterable[Table], schema: pa.Schema) -> Table:
 
 
 def list_column_names(table: Table) -> list[str]:
-    """Return the columns of the rows behind a reference."""
+    """Return the column names of a table."""
     with _open_checked(table) as file:
         names: list[str] = file.schema_arrow.names
     return names
 
 
 def read(table: Table, kind: type[Record]) -> list[Record]:
-    """Return the records behind a reference, all at once."""
+    """Return all records of a table at once."""
     return list(iterate(table, kind))
 
 
 def iterate(table: Table, kind: type[Record]) -> Iterator[Record]:
-    """Yield the records behind a reference, of the dataclass they were written from or one with some of its fields."""
+    """Yield the records of a table, as the dataclass that they were written from or one with some of its fields."""
     for part in batches(table, columns=schema_of(kind).names):
         yield from from_arrow(part, kind)
 
 
 def read_arrow(table: Table, *, columns: Sequence[str] | None = None) -> pa.Table:
-    """Return the rows behind a reference, all at once; otherwise as `batches`."""
+    """Return all rows of a table at once; otherwise as `batches`."""
     return pa.concat_tables(batches(table, columns=columns))
 
 
 def batches(table: Table, *, columns: Sequence[str] | None = None, rows: int = ROWS) -> Iterator[pa.Table]:
-    """Yield the rows behind a reference, `rows` at a time, of some columns or all; one empty part without rows.
+    """Yield the rows of a table, `rows` at a time, with some columns or all; without rows, yield one empty part.
 
-    Raises ContraposeError where the file is gone or is not what was stored.
+    Raises ContraposeError if the file is gone or is not what was stored.
     """
     with _open_checked(table) as file:
         groups = (file.read_row_group(number, columns=columns) for number in range(file.num_row_groups))
@@ -182,12 +179,12 @@ def batches(table: Table, *, columns: Sequence[str] | None = None, rows: int = R
 
 
 def read_rows(table: Table, kind: type[Record], *, first: int, end: int) -> list[Record]:
-    """Return the records in some neighbouring rows, of a dataclass as for `iterate`; otherwise as `neighbours`."""
+    """Return the records of rows `first` to before `end`, of a dataclass as for `iterate`."""
     return from_arrow(read_range(table, first, end, columns=schema_of(kind).names), kind)
 
 
 def read_range(table: Table, first: int, end: int, *, columns: Sequence[str] | None = None) -> pa.Table:
-    """Return the rows from place `first` before place `end`; only the row groups that hold them are read."""
+    """Return rows `first` to before `end`, and read only the row groups that hold them."""
     groups = range(first // ROWS, -(-end // ROWS)) if first < end else range(0)
     with _open_checked(table) as file:
         part = file.read_row_groups(list(groups), columns=columns)
@@ -195,13 +192,13 @@ def read_range(table: Table, first: int, end: int, *, columns: Sequence[str] | N
 
 
 def store_first_rows(table: Table, count: int) -> Table:
-    """Store the first rows of a table as another."""
+    """Store the first rows of a table as a new table."""
     part = read_range(table, 0, count)
     return write_arrow([part], part.schema)
 
 
 def take(table: Table, places: Sequence[int]) -> pa.Table:
-    """Return some of the rows behind a reference, by ascending places; only row groups that hold them are read."""
+    """Return the rows at ascending places, and read only the row groups that hold them."""
     with _open_checked(table) as file:
         parts = [file.schema_arrow.empty_table()]
         for group, own in groupby(places, key=lambda place: place // ROWS):
@@ -211,10 +208,7 @@ def take(table: Table, places: Sequence[int]) -> pa.Table:
 
 @contextmanager
 def _open_checked(table: Table) -> Iterator[pq.ParquetFile]:
-    """Open the file behind a reference, or raise ContraposeError where its content is not what was stored.
-
-    A remote file is fetched once, and kept under the name of its content.
-    """
+    """Open the file of a table, fetched once if it is remote, or raise ContraposeError if its content has changed."""
 
     def loss(observed: str) -> ContraposeError:
         return ContraposeError(
@@ -251,5 +245,5 @@ def _open_checked(table: Table) -> Iterator[pq.ParquetFile]:
 
 @lru_cache(maxsize=1_000)
 def _sha256_of(path: Path, *_stamp: int) -> str:
-    """Return the hash of a file whose inode, size and times are these."""
+    """Return the hash of a file, cached by its inode, size and times."""
     return sha256(path)

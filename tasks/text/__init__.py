@@ -1,1 +1,1 @@
-"""Texts for people: cleaned, masked, put in words, and compared."""
+"""Prepare texts for people: clean, mask, format and compare them."""

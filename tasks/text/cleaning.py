@@ -1,4 +1,4 @@
-"""Clean texts of unknown origin, so that they are safe to store and to show in a terminal or Markdown."""
+"""Clean texts of unknown origin, so that it is safe to store them and to show them in a terminal or Markdown."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ LONGEST_LINE = 2_000
 
 
 def replace_surrogates(text: str) -> str:
-    """The text with every lone surrogate replaced, so that it can be encoded as UTF-8."""
+    """Return the text with every lone surrogate replaced, so that it can be encoded as UTF-8."""
     return _SURROGATE.sub("\ufffd", text)
 
 
 def make_storable(text: str) -> str:
-    """The text as a file may hold it: valid, and without control characters other than newline and tab."""
+    """Return the text for a file: valid, and without control characters except newline and tab."""
     return _CONTROL.sub("", replace_surrogates(text))
 
 
 def show_hidden(text: str) -> str:
-    r"""The text with nothing hidden in it: unseen characters become escapes such as ``\u202e``.
+    r"""Return the text with invisible characters as escapes such as ``\u202e``.
 
     Newlines and tabs stay; a Windows line end becomes a newline. Of marks stacked on one letter eight stay marks.
     """
@@ -63,7 +63,7 @@ def show_hidden(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """The text for a terminal or a log: escape sequences dropped, unseen characters shown, blanks collapsed, cut."""
+    """Return the text in one line for a terminal or log: without escape sequences, hidden characters shown, cut."""
     # Of a very long text only the part is cleaned that has a chance to be shown.
     seen = show_hidden(ESCAPE.sub("", text[: 10 * LONGEST_LINE]))
     line = _ORDER.sub(r"\1 \1", " ".join(seen.split()))
@@ -71,7 +71,7 @@ def one_line(text: str) -> str:
 
 
 def cut_text(text: str, limit: int) -> str:
-    """The text, or its first `limit` characters up to a blank with a note on how many were left out."""
+    """Return the text, or its first `limit` characters up to a blank and the number of those left out."""
     if len(text) <= limit:
         return text
     head = text[:limit]
@@ -95,13 +95,13 @@ _APART = "\u200b"
 
 
 def escape(text: str) -> str:
-    """The text as one line of Markdown that shows exactly it: no markup, links, images or mentions."""
+    """Return the text as one line of Markdown that shows it exactly, without markup, links, images or mentions."""
     apart = _AUTOLINK.sub(lambda match: match.group() + _APART, show_hidden(text).strip())
     return _EDGE_UNDERSCORE.sub("&#95;", _OPENING.sub(_APART, apart).translate(_ENTITIES))
 
 
 def format_table(head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Collection[int] = ()) -> str:
-    """A Markdown table of titles and cells, all escaped here; columns whose indices are `numbers` are flush right."""
+    """Return a Markdown table of escaped titles and cells; columns with indices in `numbers` are aligned right."""
     rule = ("---:" if index in numbers else "---" for index in range(len(head)))
     lines = (map(escape, head), rule, *(map(escape, row) for row in rows))
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

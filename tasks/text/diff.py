@@ -1,4 +1,4 @@
-"""Changes in a text: words, or the part of a word that was inflected."""
+"""Find the changes between two texts: words, or the changed part of a word."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ Segments = tuple[str, ...]
 
 
 class WordChange(NamedTuple):
-    """A part of a text and what stands there instead. Positions are characters of the original."""
+    """A part of a text and its replacement; positions are characters of the original."""
 
     start: int
-    """Where the part begins."""
+    """The offset at which the part begins."""
     end: int
-    """Where it ends; `start` when something is only added."""
+    """The offset at which it ends; `start` if text is only added."""
     new: str
     """What stands there instead; empty when something is only taken away."""
 
 
 class Marked(NamedTuple):
-    """Two texts, with what each has of its own set apart."""
+    """Two texts as segments, each shared by both or only in one."""
 
     original: Segments
     changed: Segments
 
 
 def find_word_changes(original: str, changed: str) -> list[WordChange]:
-    """Return what turns one text into the other, in order and without overlap; apply them from last to first."""
+    """Return the changes from one text to another, in order and without overlap; apply them from last to first."""
     left, right = _TOKEN.findall(original), _TOKEN.findall(changed)
     at, to = ([0, *accumulate(map(len, tokens))] for tokens in (left, right))
 
@@ -57,10 +57,7 @@ def find_word_changes(original: str, changed: str) -> list[WordChange]:
 
 
 def mark_differences(original: str, changed: str) -> Marked:
-    """Set apart what only one of two texts has; joined, the segments give the text again.
-
-    When one of the texts is missing, nothing is set apart.
-    """
+    """Split two texts into segments that both share or only one has; without one text, nothing differs."""
     if not original or not changed:
         return Marked((original,), (changed,))
     first, second, place = [""], [""], 0
@@ -74,7 +71,7 @@ def mark_differences(original: str, changed: str) -> Marked:
 
 
 def _refine(edit: WordChange, original: str) -> Iterator[WordChange]:
-    """Yield the edit without the part of a word that it keeps: of "eats" and "does not eat", "eat"."""
+    """Yield the edit without the part of a word that it keeps, such as "eat" in "eats" and "does not eat"."""
     old = original[edit.start : edit.end]
     if old == edit.new:
         return
@@ -105,7 +102,7 @@ _MOST_STEPS = 1_000_000
 
 
 class Span(NamedTuple):
-    """Tokens `start` to `end` of the original have become tokens `first` to `last` of the changed text."""
+    """A change: tokens `start` to `end` of the original became tokens `first` to `last` of the changed text."""
 
     start: int
     end: int
@@ -114,7 +111,7 @@ class Span(NamedTuple):
 
 
 def find_spans(left: Sequence[str], right: Sequence[str]) -> list[Span]:
-    """Return where two lists of tokens differ; a span is one token, or all that lies between two shared ends."""
+    """Return the spans in which two lists of tokens differ: single tokens, or all tokens between two shared ends."""
     head = count_common(left, right)
     tail = count_common(left[head:][::-1], right[head:][::-1])
     x, y = len(left) - tail, len(right) - tail
@@ -134,7 +131,7 @@ def find_spans(left: Sequence[str], right: Sequence[str]) -> list[Span]:
 
 
 def _search_edits(left: Sequence[str], right: Sequence[str]) -> list[dict[int, int]] | None:
-    """Return how far each diagonal reaches with 0, 1, 2, … edits (Myers 1986); None if that takes too many."""
+    """Return how far each diagonal reaches with 0, 1, 2, … edits (Myers 1986), or None after too many edits."""
     reach, reached, steps = {1: 0}, [], 0
     for count in range(min(len(left) + len(right), MOST_EDITS) + 1):
         reached.append(dict(reach))
@@ -158,6 +155,6 @@ def _is_addition(reach: dict[int, int], diagonal: int, count: int) -> bool:
 
 
 def count_common(left: Sequence[str], right: Sequence[str]) -> int:
-    """Return the number of items at the beginning that are the same."""
+    """Return the number of equal items at the beginning of two lists."""
     pairs = zip(left, right, strict=False)
     return next((count for count, (a, b) in enumerate(pairs) if a != b), min(len(left), len(right)))

@@ -1,4 +1,4 @@
-"""Two texts as one, for a terminal: removed and added words in their places."""
+"""Show two texts as one in a terminal, with removed and added words in their places."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ BRACKETS: dict[Kind, tuple[str, str]] = {"kept": ("", ""), "removed": ("[-", "-]
 
 
 class Piece(NamedTuple):
-    """A part of the two texts."""
+    """A removed, added or unchanged part of two texts."""
 
     kind: Kind
     text: str
 
 
 def format_inline(original: str, changed: str, *, brackets: bool, whole: bool = False) -> Text:
-    """Return the difference of two texts in place, both fit to be seen, without unchanged text far from any change.
+    """Return two texts, safe to display, as one with their differences, without unchanged text far from any change.
 
     `brackets`: mark `[-removed-]{+added+}`, for readers without colours; `whole`: leave nothing out.
     """
@@ -53,7 +53,7 @@ def format_inline(original: str, changed: str, *, brackets: bool, whole: bool = 
 
 
 def elide_middle(text: str, *, head: int, tail: int) -> str:
-    """The beginning and the end of a text, and how much was left out between them."""
+    """Return the beginning and the end of a text, and the number of characters left out between them."""
     # The note itself takes room: leaving out less would save none.
     if len(text) <= head + tail + 40:
         return text
@@ -65,7 +65,7 @@ def elide_middle(text: str, *, head: int, tail: int) -> str:
 
 
 def _trim_piece(kind: Kind, text: str) -> Iterator[Piece]:
-    """Yield a piece without the blanks around it, so that no line breaks between a word and its mark."""
+    """Yield a piece and its outer blanks separately, so that no line breaks between a word and its mark."""
     word = text.strip(" ") or text
     start = text.index(word)
     yield from (Piece("kept", text[:start]), Piece(kind, word), Piece("kept", text[start + len(word) :]))

@@ -1,4 +1,4 @@
-"""Text that people may see: toxic words masked, hidden characters shown, long texts cut."""
+"""Make texts safe to display: mask toxic words, show hidden characters, cut long texts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONGEST = 4_000
 
 
 def make_shower(*, show_toxic: bool, longest: int = LONGEST) -> Show:
-    """The function that makes raw texts of one report fit to be seen; of each the longest characters are kept."""
+    """Return the function that makes raw texts of one report safe to display and cuts them to `longest` characters."""
 
     # Articles, options and short replies recur, and masking is the slowest step of a report.
     @lru_cache(maxsize=8_192)
@@ -32,7 +32,7 @@ def make_shower(*, show_toxic: bool, longest: int = LONGEST) -> Show:
 
 
 def mask_toxic(text: str) -> str:
-    """The text with each bad word as its first letter and asterisks ("f***"); mild ones stay."""
+    """Return the text with each bad word as its first letter and asterisks ("f***"); mild words stay."""
     pieces, place = list[str](), 0
     for start, end in find_bad_words(text):
         pieces += text[place:start], mask_word(text[start:end])
@@ -41,7 +41,7 @@ def mask_toxic(text: str) -> str:
 
 
 def mask_values(value: object, *, show_toxic: bool) -> Any:
-    """The value with bad words masked in all its texts, names of fields too; as it is where they are to be shown."""
+    """Return a value with bad words masked in all texts and field names, or unchanged if `show_toxic` is set."""
     if show_toxic:
         return value
     if isinstance(value, str):
@@ -63,7 +63,7 @@ Span = tuple[int, int]
 
 
 def find_bad_words(text: str) -> list[Span]:
-    r"""Spans of bad words but mild ones, in order and apart; all of ``fu\x1b[31mck`` is one."""
+    r"""Return the spans of bad words except mild ones, in order, without overlap; all of ``fu\x1b[31mck`` is one."""
     spans = [*_toxic_spans(text)]
     # Nothing to leave out where no control character stands.
     for pattern in _LEFT_OUT if hides_characters(text) else ():
@@ -82,7 +82,7 @@ def find_bad_words(text: str) -> list[Span]:
 
 
 def hides_characters(text: str) -> bool:
-    """Return whether there is something in the text that a terminal does not show, and that may split a word."""
+    """Return whether the text has characters that a terminal does not show and that may split a word."""
     return _LEFT_OUT[1].search(text) is not None
 
 

@@ -1,4 +1,4 @@
-"""Figures in words, the same in every report."""
+"""Format figures as words, in the same way in every report."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COUNTED = ("skipped", "scored", "unscored", "errors")
 
 
 def number(value: float) -> str:
-    """A figure with up to four decimals, without idle zeros; a dash when it is not finite."""
+    """Return a figure with up to four decimals, without final zeros, or a dash if it is not finite."""
     if not math.isfinite(value):
         return "–"
     text = f"{value:,.4f}".rstrip("0").rstrip(".")
@@ -33,14 +33,14 @@ def number(value: float) -> str:
 
 
 def format_figure(value: float | int | None) -> str:
-    """A figure of a probe; a dash when it could not be computed."""
+    """Return a figure of a test as text, or a dash if it could not be computed."""
     if value is None:
         return "–"
     return f"{value:,}" if isinstance(value, int) else number(value)
 
 
 def percent(share: float | None) -> str:
-    """A share between 0 and 1, as a percentage with at most one decimal; only all is 100 %, and only nothing 0 %."""
+    """Return a share as a percentage with at most one decimal; only 1 becomes 100 %, and only 0 becomes 0 %."""
     if share is None or not math.isfinite(share):
         return "–"
     text = f"{100 * share:.1f}".removesuffix(".0")
@@ -50,12 +50,12 @@ def percent(share: float | None) -> str:
 
 
 def format_pass_interval(outcome: Outcome) -> str:
-    """The 95 % interval of the pass rate, such as `65.1-78.9%`; a dash when nothing was scored."""
+    """Return the 95 % interval of the pass rate, such as `65.1-78.9%`, or a dash if no case was scored."""
     return "–" if outcome["interval"] is None else format_interval(outcome["interval"])
 
 
 def format_interval(interval: tuple[float, float]) -> str:
-    """An interval of a share, such as `65.1-78.9%`."""
+    """Return an interval of a share, such as `65.1-78.9%`."""
     return f"{100 * interval[0]:.1f}-{100 * interval[1]:.1f}%"
 
 
@@ -66,17 +66,17 @@ def criterion_text(criterion: DecidingRate) -> str:
 
 
 def criteria_text(criteria: Sequence[DecidingRate]) -> str:
-    """Return rates with their gates, the one that decided first."""
+    """Return rates with their gates, the deciding one first."""
     return ", ".join(map(criterion_text, criteria))
 
 
 def counted(name: str, count: int) -> str:
-    """A count with its name, such as `1 error` or `3 skipped`."""
+    """Return a count with its name, such as `1 error` or `3 skipped`."""
     return f"{count:,} {name.removesuffix('s') if count == 1 else name}"
 
 
 def describe_changes_by_noise(control: ControlSummary, *, by_kind: bool = True) -> str:
-    """Return how many answers changed although the meaning had not, in words; and of each kind of control."""
+    """Return in words how many answers changed though the meaning did not, in total and for each kind of control."""
     changed = f"{control['changed']:,} of {counted('answers', control['scored'])} ({percent(control['noise'])})"
     unknown = control["unscored"] + control["errors"]
     more = f"; {unknown:,} more could not be compared" if unknown else ""
@@ -89,12 +89,12 @@ def describe_changes_by_noise(control: ControlSummary, *, by_kind: bool = True) 
 
 
 def count_saved_questions(summary: Summary) -> int:
-    """Questions that were not asked, since tests were decided without them."""
+    """Return the number of questions that were not asked, because tests were decided without them."""
     return sum(outcome["stopping"]["saved"] for outcome in summary["tests"] if "stopping" in outcome)
 
 
 def usage_text(usage: UsageSummary, *, saved: int = 0) -> str:
-    """Return the cost of the answers in words: calls, those saved, the store, failures, tokens and dollars."""
+    """Return the cost of a run in words: calls, saved calls, cached answers, failures, tokens and dollars."""
     # Recorded answers are asked of nobody: the model then made no request of its own.
     calls, requests = (usage["reader"][name] if "reader" in usage else 0 for name in ("calls", "requests"))
     replayed = usage["calls"] - calls if usage["requests"] == requests else 0
@@ -114,28 +114,28 @@ def usage_text(usage: UsageSummary, *, saved: int = 0) -> str:
 
 
 def tokens_text(read: int, written: int) -> str:
-    """Return counts of tokens in words; empty where there are none, as of an application that reports no usage."""
+    """Return token counts in words, or an empty text if there are none, as for an application without usage."""
     return f"{read:,} tokens read, {written:,} written" if read or written else ""
 
 
 def dollars(cost: float) -> str:
-    """US dollars, to a hundredth of a cent where they are few: `$0.0123`, `$12.30`."""
+    """Return US dollars as text, with four decimals for small amounts: `$0.0123`, `$12.30`."""
     return f"${cost:,.2f}" if cost >= 1 else f"${cost:.4f}"
 
 
 def usage_and_latency(usage: UsageSummary, *, saved: int = 0) -> str:
-    """Return the cost of the answers in words, latency included."""
+    """Return the cost of a run in words, with latencies."""
     text = usage_text(usage, saved=saved)
     return f"{text}; latency {format_latencies(usage)}" if usage["latency"] else text
 
 
 def format_latencies(usage: UsageSummary) -> str:
-    """Return latencies of requests: `p50 0.31 s, p95 0.84 s, p99 1.20 s`; a dash if nothing was asked."""
+    """Return the latencies of requests, `p50 0.31 s, p95 0.84 s, p99 1.20 s`, or a dash without requests."""
     return ", ".join(f"{name} {seconds:.2f} s" for name, seconds in usage["latency"].items()) or "–"
 
 
 def describe_sample_share(outcome: Outcome) -> str:
-    """Return the share of the samples of which the rates speak, by kind of text; empty if none was skipped."""
+    """Return the share of samples that the rates are about, by kind of text, or an empty text if none was skipped."""
     kinds = outcome.get("kinds", {})
     if not kinds:
         return ""
@@ -156,7 +156,7 @@ def describe_case_sum(outcome: Outcome) -> str:
 
 
 def reason_text(summary: Summary) -> str:
-    """The reason of the verdict without the verdict itself, which stands beside it; then the first lines of tests."""
+    """Return the reason of the verdict without the verdict itself, then the first lines of tests."""
     prefix = f"{summary['verdict'].capitalize()}: "
     reason = summary["reason"]
     shown = f"{ANSWERS[summary['verdict']]}: {reason.removeprefix(prefix)}" if reason.startswith(prefix) else reason
@@ -164,13 +164,13 @@ def reason_text(summary: Summary) -> str:
 
 
 def count_cases(summary: Summary) -> dict[str, int]:
-    """Cases, passed, and what the cases became, over all tests."""
+    """Return the numbers of cases, of passed ones and of each outcome, over all tests."""
     names = ("cases", "passed", *COUNTED)
     return {name: sum(outcome[name] for outcome in summary["tests"]) for name in names}  # type: ignore[literal-required]
 
 
 def format_counts(counts: Mapping[str, int]) -> str:
-    """Names with their counts, such as `high 188, medium 16`."""
+    """Return names with their counts, such as `high 188, medium 16`."""
     return ", ".join(f"{name} {count:,}" for name, count in counts.items())
 
 
@@ -179,7 +179,7 @@ MOST_REASONS = 10
 
 
 def select_commonest(counts: Mapping[str, int]) -> dict[str, int]:
-    """The most common reasons with their counts, the first the most common, and the rare ones as one."""
+    """Return the most common reasons with their counts, the most common first, and the rare ones as one entry."""
     named = dict(Counter(counts).most_common(MOST_REASONS))
     others = sum(counts.values()) - sum(named.values())
     return named | ({f"for {len(counts) - len(named):,} other reasons": others} if others else {})
@@ -193,13 +193,13 @@ ANY_TEST = {
 
 
 def skip_words(test: str, code: str) -> str:
-    """A reason of skips in the words of its test; the code without underscores where the test has none."""
+    """Return a skip reason in the words of its test, or else the code without underscores."""
     known = {**ANY_TEST, **(probe(test).skip_reasons if is_probe(test) else {})}
     return str(known.get(code, code.replace("_", " ")))
 
 
 def count_skips(test: str, codes: Mapping[str, int]) -> dict[str, int]:
-    """Count the reasons why rows were skipped, in words."""
+    """Return the reasons why rows were skipped, in words, with their counts."""
     counts = Counter[str]()
     for code, count in codes.items():
         counts[skip_words(test, code)] += count
@@ -207,7 +207,7 @@ def count_skips(test: str, codes: Mapping[str, int]) -> dict[str, int]:
 
 
 def describe_skips(test: str, codes: Mapping[str, int], rows: int = 0) -> str:
-    """Return the reasons for skips in a line, `2 negated already; 1 without a word`; see `foreign` for `rows`."""
+    """Return the skip reasons in a line, `2 negated already; 1 without a word`; for `rows` see `foreign_text`."""
     first = foreign_text(codes, rows)
     others = {code: count for code, count in codes.items() if not (first and code == "not_english")}
     return "; ".join(
@@ -216,14 +216,14 @@ def describe_skips(test: str, codes: Mapping[str, int], rows: int = 0) -> str:
 
 
 def foreign_text(codes: Mapping[str, int], rows: int) -> str:
-    """Return `17 of 20 rows are not in English` if most rows of a test are in another language; else empty."""
+    """Return `17 of 20 rows are not in English` if most rows are in another language, or else an empty text."""
     count = codes.get("not_english", 0)
     verb = "is" if count == 1 else "are"
     return f"{count:,} of {counted('rows', rows)} {verb} not in English" if 0 < rows <= 2 * count else ""
 
 
 def columns_read(columns: ColumnsRead) -> str:
-    """Return how columns were read: `question as text, passage as context; not read: idx`."""
+    """Return in words how columns were read: `question as text, passage as context; not read: idx`."""
     fields = ", ".join(f"{' + '.join(names)} as {name}" for name, names in columns["fields"].items())
     known = f" (known as {columns['layout']})" if columns["layout"] else ""
     unread = f"; not read: {', '.join(columns['unread'])}" if columns["unread"] else ""
@@ -231,25 +231,22 @@ def columns_read(columns: ColumnsRead) -> str:
 
 
 def find_first_line(outcome: Outcome) -> str:
-    """Return the first sentence of a result: that most rows are not in English; else empty."""
+    """Return the first sentence of a result if most rows are not in English, or else an empty text."""
     return foreign_text(outcome["skip_reasons"], outcome["samples"])
 
 
 def find_further_reason(outcome: Outcome) -> str:
-    """The reason of a verdict without the first line, which stands before it."""
+    """Return the reason of a verdict without its first line."""
     return outcome["reason"].removeprefix(f"{find_first_line(outcome)}. ")
 
 
 def describe_unscored(outcome: Outcome) -> str:
-    """Return why answered cases got no score, `the reply is empty (3)`; empty if all were scored."""
+    """Return why answered cases have no score, `the reply is empty (3)`, or an empty text if all have one."""
     return "; ".join(f"{reason.rstrip('.')} ({count:,})" for reason, count in outcome["unscored_reasons"].items())
 
 
 def more_cases_clause(more: int | None, *, left: float = math.inf) -> str:
-    """Return how a sentence about an inconclusive verdict ends: with the cases that would decide it with 80 % power.
-
-    `left`: cases that the data set can still give.
-    """
+    """Return the end of a sentence that says how many more cases decide with 80 % power; `left`: how many are left."""
     if more is None:
         return "; at this rate more cases would not decide it"
     lacks = f", and this data set has {f'only {left:,.0f}' if left >= 1 else 'no more'}" if more > left else ""
@@ -257,7 +254,7 @@ def more_cases_clause(more: int | None, *, left: float = math.inf) -> str:
 
 
 def format_moment(started: str) -> str:
-    """An ISO time as people write it; unchanged when it is none."""
+    """Return an ISO time as people write it, or any other text unchanged."""
     try:
         when = datetime.fromisoformat(started)
     except ValueError:
@@ -267,7 +264,7 @@ def format_moment(started: str) -> str:
 
 
 def format_span(seconds: float) -> str:
-    """A duration, such as `2 h 5 min`, `3 min 12 s` or `8.4 s`."""
+    """Return a duration, such as `2 h 5 min`, `3 min 12 s` or `8.4 s`."""
     if not math.isfinite(seconds) or seconds < 60:
         return f"{number(round(seconds, 1))} s"
     minutes, rest = divmod(round(seconds), 60)
@@ -275,7 +272,7 @@ def format_span(seconds: float) -> str:
 
 
 def distinct_percentages(*shares: float) -> tuple[str, ...]:
-    """Percentages with as few decimals, from 1 to 6, as tell all of them apart that 6 tell apart.
+    """Return percentages with the fewest decimals (1 to 6) that keep different ones different.
 
     Otherwise a sentence that sets one share against another, such as a bound against its gate, reads as if they were
     equal: 54.4% and 54.4%, where 54.36% and 54.40% were compared.

@@ -42,7 +42,9 @@ def answer_everything(config: RunConfig) -> int:
     cases = [case for each in load_previews(config) for own in each.cases() for case in own if case.skip_reason is None]
     keys, model = Keys(config.model_spec(), Mock().identity(config.model_spec())), MockModel()
     answers = [
-        AnswerRow(key=keys.make_key(each), answer=Answer(question=each, completion=model.completion(each), seconds=0.01))
+        AnswerRow(
+            key=keys.make_key(each), answer=Answer(question=each, completion=model.completion(each), seconds=0.01)
+        )
         for each in list_questions(cases)
     ]
     run = Store().runs.begin("run", config=config.model_dump_json(), folder="/")

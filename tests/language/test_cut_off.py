@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from contrapose.tasks.language.replies.cut_off import (
-    begins_within_thought,
-    breaks_off,
-    is_thought_alone,
-    mark_thought,
-)
+from contrapose.tasks.language.replies.cut_off import begins_within_thought, breaks_off, is_thought_alone, mark_thought
 from contrapose.tasks.language.replies.options import choose
 from contrapose.tasks.probes.orders.letter_replies import read_words
 from contrapose.tasks.probes.own_prompt import OwnLabels

@@ -6,18 +6,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from remedies.following import (
-    Attempt,
-    Case,
-    Follow,
-    add,
-    change,
-    drop,
-    export,
-    follow_case,
-    set_key,
-    take,
-)
+from remedies.following import Attempt, Case, Follow, add, change, drop, export, follow_case, set_key, take
 from tiny_model import save_tiny_model
 
 OPENAI = "validate --model openai/any --test add_toxic_words --limit 1 --set model_args.base_url="

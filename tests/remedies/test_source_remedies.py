@@ -13,16 +13,7 @@ from types import SimpleNamespace
 import openpyxl
 import pandas as pd
 import pytest
-from remedies.following import (
-    Attempt,
-    Case,
-    Follow,
-    change,
-    drop,
-    follow_case,
-    follows,
-    write,
-)
+from remedies.following import Attempt, Case, Follow, change, drop, follow_case, follows, write
 
 import contrapose
 from contrapose.tasks.core.errors import ContraposeError

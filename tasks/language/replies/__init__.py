@@ -1,1 +1,1 @@
-"""Reading of free replies: which option a reply chooses, or why none."""
+"""Read free replies: find the option that a reply chooses, or the reason why it chooses none."""

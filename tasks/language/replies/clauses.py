@@ -1,4 +1,4 @@
-"""The clauses in which a reply with marks chooses an option, doubts it or rules it out, as patterns over a sentence."""
+"""Regular expressions for clauses in which a reply with marks chooses an option, doubts it or rules it out."""
 
 from __future__ import annotations
 

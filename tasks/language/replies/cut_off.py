@@ -1,4 +1,4 @@
-"""Replies that end too early: thoughts that are never closed, and texts that break off before a final answer."""
+"""Detect replies that end too early: the thoughts are never closed, or the text breaks off before a final answer."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ _PREAMBLE = expression(r"[!:]\W*\Z")
 
 
 def is_thought_alone(reply: str) -> bool:
-    """Return whether a reply has a thought in marks, and no answer after it."""
+    """Return whether a reply has marked thoughts but no answer after them."""
     return next(find_thought_marks(reply), None) is not None and re.search(r"\w", extract_final_text(reply)) is None
 
 
 def begins_within_thought(reply: str) -> bool:
-    """Return whether a reply begins within a thought: its first mark closes one."""
+    """Return whether a reply begins within a thought, because its first mark closes one."""
     first = next(find_thought_marks(reply), None)
     # Pages fold ordinary text in the same tag.
     return first is not None and bool(first["closes"]) and "details" not in first[0] and parse_json_reply(reply) is None
 
 
 def mark_thought(reply: str) -> str:
-    """Return a reply of a model that begins within a thought, with an opening mark if it never closes the thought."""
+    """Return a reply that begins within a thought; add the opening mark if the reply never closes the thought."""
     return reply if next(find_thought_marks(reply), None) or not reply.strip() else OPENING + reply
 
 
@@ -53,21 +53,18 @@ def breaks_off(text: str) -> bool:
 
 
 def keep_if_final(chosen: Chosen, seen: str, read: Callable[[str], Chosen], *, cut_off: bool) -> Chosen:
-    """Return the choice of a reply; none if it was cut off and the choice may be no more than a thought.
+    """Return the choice of a reply, or no choice if the reply was cut off and the choice may only be a thought.
 
     A letter alone and a marked verdict are final. So is the choice with which a reply opens, or ends.
     """
     if not cut_off or chosen.index is None or chosen.step == "letter" or chosen.reason in (MARKED, AT_END):
         return chosen
-    is_held = any(read(part).index == chosen.index for part in find_first_and_last_sentence(seen))
+    is_held = any(read(part).index == chosen.index for part in find_both_ends(seen))
     return chosen if is_held else unparsed_choice(CUT_OFF)
 
 
-def find_first_and_last_sentence(seen: str) -> tuple[str, str]:
-    """Return the first sentence of a text, with what leads to it ("Sure!", "The answer is:"), and the last sentence.
-
-    Of a last sentence that breaks off, only the last words.
-    """
+def find_both_ends(seen: str) -> tuple[str, str]:
+    """Return the first sentence of a text with a "Sure!" before it, and the last one, or its end if it breaks off."""
     parts = _split(seen) or [""]
     first = next((part for part in parts if not _PREAMBLE.search(part)), "")
     end = parts[-1] if _ENDED.search(seen) else " ".join(parts[-1].split()[-LAST_WORDS:])

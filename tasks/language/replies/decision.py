@@ -1,4 +1,4 @@
-"""Decide between A and B by what a reply states and how it ends, or say why nothing is decided."""
+"""Decide between A and B from a reply's statements and its end, or return the reason why neither is chosen."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from contrapose.tasks.language.replies.text import PAIR, REMEMBERED, yield_reply
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WeighedReply:
-    """What the statements of a reply come to."""
+    """The choice that the statements of a reply add up to."""
 
     letter: str | None
     """A, B, or None when they decide nothing."""
@@ -71,7 +71,7 @@ _ASKS_THE_OTHER_WAY = expression(
 
 @lru_cache(maxsize=REMEMBERED)
 def weigh(text: str, *, one_is_right: bool = False) -> WeighedReply:
-    """Let the strongest statements of a canonical reply decide, if they agree.
+    """Return the choice of the strongest statements of a normalised reply, if they agree.
 
     Where exactly one of A and B is right, a plain rejection of one chooses the other.
     """
@@ -114,7 +114,7 @@ def weigh(text: str, *, one_is_right: bool = False) -> WeighedReply:
 
 
 def _is_contradicted(last: Statement, chosen: Sequence[Statement], stated: Sequence[Statement], text: str) -> bool:
-    """Return whether the letter is also rejected, or the other one chosen as plainly, or considered afterwards.
+    """Return whether the reply also rejects the letter, chooses the other one as plainly, or considers it afterwards.
 
     A conclusion overrules what came before it, and only that. "I cannot tell, but I'd say A" still makes a choice.
     """
@@ -185,7 +185,7 @@ _VERB = expression(VERB)
 
 
 def infer_remaining_letter(text: str, stated: Sequence[Statement]) -> str | None:
-    """Return the letter that is left when the other is plainly said to be wrong; None if more is said than that."""
+    """Return the remaining letter if a reply only says that the other letter is wrong, or None."""
     wrong = {statement.letter for statement in stated}
     if len(wrong) != 1 or None in wrong or all(statement.strength is not Strength.WRONG for statement in stated):
         return None
@@ -247,7 +247,7 @@ _CONCLUDES = expression(
 
 
 def read_conclusion(seen: str, *, explains: bool, one_is_right: bool) -> int | None:
-    """Return the choice in the last sentence about a letter, 0 for A, 1 for B, as one of several options is read there.
+    """Return the choice in the last sentence about a letter: 0 for A, 1 for B, or None.
 
     With `explains` only a reply of several sentences counts, of which an earlier one may be about both. Where one is
     right, to praise one, for its style maybe, is not yet to choose it.
@@ -265,5 +265,5 @@ def read_conclusion(seen: str, *, explains: bool, one_is_right: bool) -> int | N
 
 
 def is_tie(seen: str) -> bool:
-    """Return whether a reply declares a tie, whatever it preferred before."""
+    """Return whether a reply declares a tie, even if it preferred a letter before."""
     return _TIED.search(seen) is not None

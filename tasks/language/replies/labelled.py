@@ -1,4 +1,4 @@
-"""What a reply with marks states about its options: which one is chosen and how plainly, and which are ruled out."""
+"""Read the sentences of a reply whose options are replaced by marks: which option they choose or rule out."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from enum import IntEnum
 
 from contrapose.tasks.language.expression import expression
 from contrapose.tasks.language.replies import clauses
-from contrapose.tasks.language.replies.marks import BOTH, LETTER, MARK, TEXT, find_option_index, normalise_option
+from contrapose.tasks.language.replies.marks import BOTH, LETTER, MARK, TEXT, locate_mark, normalise_option
 
 
 class Plainness(IntEnum):
-    """How a statement chooses; a plainer one outweighs what was said before it."""
+    """How plainly a statement chooses an option; a plainer statement overrules an earlier one."""
 
     NAMED = 0
     """An option's text stands where an answer would: "It's a sphere."."""
@@ -31,13 +31,13 @@ class LabelledStatement:
     """Position among the options; beyond them for a letter that labels none."""
     plainness: Plainness
     position: int
-    """Where its mark stands in the reply, in characters."""
+    """Offset of its mark in the reply, in characters."""
     by_letter: bool
     """Whether a letter names it, with or without its text."""
 
 
 def yield_marked_sentences(text: str) -> Iterator[tuple[int, str]]:
-    """The sentences of a reply with where they begin; a line ends one as a full stop does. Questions are left out."""
+    """Yield each sentence of a reply, without questions, and its offset; the end of a line ends a sentence."""
     start = 0
     for stop in re.finditer(r"(?<=[.!?])\s(?!(?<=[\ue200-\ue2fe]\.\s)[a-z])|\n|$", text):
         said = text[start : stop.start()]
@@ -70,7 +70,7 @@ def yield_choices(sentence: str, start: int, *, brief: bool) -> Iterator[Labelle
                 reason = re.search(r"\b(?:because|since|as)\b", sentence[match.end("mark") :])
                 said = sentence[: match.end("mark") + reason.start()] if reason else sentence
                 marks = re.findall(MARK, clauses.NOT_ANOTHER.sub("", said))
-                if {find_option_index(mark) for mark in marks} != {find_option_index(match["mark"])}:
+                if {locate_mark(mark) for mark in marks} != {locate_mark(match["mark"])}:
                     continue
             concludes = clauses.CONCLUDES.search(sentence[: match.start("mark")])
             stated_so = Plainness.CONCLUDED if concludes else Plainness.STATED
@@ -78,8 +78,8 @@ def yield_choices(sentence: str, start: int, *, brief: bool) -> Iterator[Labelle
 
 
 def find_ruled_out_options(text: str) -> set[int]:
-    """Positions of the options that a reply says are wrong."""
-    return {find_option_index(match["first"] or match["second"]) for match in clauses.RULED_OUT.finditer(text)}
+    """Return the positions of the options that a reply calls wrong."""
+    return {locate_mark(match["first"] or match["second"]) for match in clauses.RULED_OUT.finditer(text)}
 
 
 _CHATTER = expression(
@@ -136,7 +136,7 @@ _REASON = expression(r"(?i)[,:]?\s?(?:because|since|as (?:it|the|this|that|there
 
 
 def yield_first_and_last_choice(text: str, options: Sequence[str]) -> Iterator[LabelledStatement]:
-    """The choice that opens a reply with marks, and the one that stands alone on its last line."""
+    """Yield the choice that begins a reply with marks, and the choice that is alone on its last line."""
     opening = _CHATTER.match(text)
     start = opening.end() if opening else 0
     lead = _LEAD.match(text, start)
@@ -147,27 +147,27 @@ def yield_first_and_last_choice(text: str, options: Sequence[str]) -> Iterator[L
     if end := _ALONE_AT_END.search(text):
         # An entry of a list is no choice: letters headed lines before it, and its own did not yet.
         before = text[: end.start()]
-        listed = {find_option_index(entry["first"]) for entry in _ENTRY.finditer(before) if entry["first"]}
-        if (not listed or find_option_index(end["mark"]) in listed) and not _LISTED.search(before.rpartition("\n")[2]):
+        listed = {locate_mark(entry["first"]) for entry in _ENTRY.finditer(before) if entry["first"]}
+        if (not listed or locate_mark(end["mark"]) in listed) and not _LISTED.search(before.rpartition("\n")[2]):
             yield _make_labelled_statement(end, Plainness.CONCLUDED)
 
 
 def _make_labelled_statement(match: re.Match[str], plainness: Plainness, *, start: int = 0) -> LabelledStatement:
-    """The choice of the mark in a match, whose text begins at `start` of the reply."""
+    """Return the choice of the mark in a match; its text begins at `start` of the reply."""
     mark = match["mark"]
     by_letter = re.match(LETTER, mark) is not None
     return LabelledStatement(
-        place=find_option_index(mark), plainness=plainness, position=start + match.start("mark"), by_letter=by_letter
+        place=locate_mark(mark), plainness=plainness, position=start + match.start("mark"), by_letter=by_letter
     )
 
 
 def _is_listed(text: str, head: re.Match[str]) -> bool:
-    """Return whether other letters head lines further on, with nothing to say that these are explained, not chosen."""
-    place = find_option_index(head["mark"])
+    """Return whether other letters begin further lines, and nothing says that the reply only explains options."""
+    place = locate_mark(head["mark"])
     explained = _HEADING.search(text, head.end("mark"))
     until = explained.start() if explained else len(text)
     entries = _ENTRY.finditer(text, head.end("mark"), until)
-    headed = [(entry, find_option_index(entry["first"] or entry["inline"])) for entry in entries]
+    headed = [(entry, locate_mark(entry["first"] or entry["inline"])) for entry in entries]
     if len({at for _, at in headed}) > 1 and place in {at for entry, at in headed if entry["first"]}:
         # The answer, and then a list of all options, its own one among them.
         return False
@@ -176,8 +176,8 @@ def _is_listed(text: str, head: re.Match[str]) -> bool:
 
 
 def _may_open_answer(head: re.Match[str], options: Sequence[str]) -> bool:
-    """Return whether what follows the letter lets it be the answer: nothing, its text or words of it, or a reason."""
-    sep, rest, place = head["sep"].strip(), head["rest"].strip(), find_option_index(head["mark"])
+    """Return whether the letter may be the answer, because nothing, its option's text or a reason follows it."""
+    sep, rest, place = head["sep"].strip(), head["rest"].strip(), locate_mark(head["mark"])
     if _AND_OTHERS.match(rest) or _FALLS_SHORT.match(rest):
         return False
     if re.match(BOTH, head["mark"]):
@@ -196,7 +196,7 @@ def _may_open_answer(head: re.Match[str], options: Sequence[str]) -> bool:
 
 
 def fits_label(text: str, said: LabelledStatement, options: Sequence[str]) -> bool:
-    """Return whether the words right behind a letter let it be a label: "The answer is E. coli" names no option."""
+    """Return whether a letter may be a label, by the words after it; in "The answer is E. coli" it is not."""
     after = re.match(r"\)?\. ?(?=\S)([^\n]*)", text[said.position + 1 :])
     if not after or not said.by_letter or re.match(BOTH, text[said.position]) or said.place >= len(options):
         return True
@@ -204,13 +204,13 @@ def fits_label(text: str, said: LabelledStatement, options: Sequence[str]) -> bo
 
 
 def _is_no_name(rest: str, place: int, options: Sequence[str]) -> bool:
-    """Return whether "E. …" does not go on as a name does, in lower case: "E. coli"."""
+    """Return whether the text after "E." is no name; a name continues in lower case, such as "E. coli"."""
     plain = not rest[0].islower() or _GOES_ON.match(rest)
     return bool(plain) or not _find_content_words(_FIRST.split(rest)[0]).isdisjoint(_find_content_words(options[place]))
 
 
 def _is_text_of_other_option(rest: str, place: int, options: Sequence[str]) -> bool:
-    """Return whether the words after a letter are those of another option, and not of its own."""
+    """Return whether the words after a letter are from another option's text, not from its own."""
     said = _find_content_words(_FIRST.split(rest)[0])
     own = len(said & _find_content_words(options[place]))
     return bool(said) and any(
@@ -220,5 +220,5 @@ def _is_text_of_other_option(rest: str, place: int, options: Sequence[str]) -> b
 
 
 def _find_content_words(text: str) -> set[str]:
-    """The words that carry meaning, roughly: those of four letters or more, and numbers."""
+    """Return the words that are likely to carry meaning: numbers, and words of four letters or more."""
     return {word for word in re.findall(r"\w+", normalise_option(text).casefold()) if len(word) > 3 or word.isdigit()}

@@ -1,4 +1,4 @@
-"""A reply with a mark for every letter and every option's text, so that one set of rules reads all of them alike.
+"""Replace option letters and option texts in a reply by marks, so that the same rules read every option.
 
 A mark is one character of a private area: what the rules see is "the answer is ■", never which letter it was. Only the
 English article ("A sphere") and the pronoun ("I think") are told apart by the letter, since only they are words.
@@ -64,7 +64,7 @@ _FUNCTION_WORDS = expression(
     r"|these|those|he|she|they|we|you|i|to|of|in|on|at|by|for|with|from|as|and|or|but|not|so|than|then|if|because"
     r"|since|who|whom|whose|which|what|when|where|why|how|there|here|answer|option|choice|correct|best|right) ?)+"
 )
-"""Words that replies are made of: an option that is one of them is read only where it stands alone."""
+"""Common words in replies: an option that is one of them is only read if it is alone."""
 _ORDINALS = ("first|one|1", "second|two|2", "third|three|3", "fourth|four|4", "fifth|five|5")
 _NTH = expression(
     r"(?i)\b(?:the )?(first|second|third|fourth|fifth) (?:option|choice|answer|one)\b"
@@ -90,7 +90,7 @@ _NAMES = expressions(
     rf"(?<![\w'.&+/-])(?P<letter>A)(?![\w'&+/-]|\.[A-Za-z])(?=\s?{_AFTER_A})",
     rf"(?<![\w'.&+/-])(?P<letter>I)(?![\w'&+/-]|\.[A-Za-z])(?=\s?{_AFTER_I})",
 )
-"""Where a letter is a name and no word, the plainest first."""
+"""Forms in which a letter is a name and no word, the plainest first."""
 _INITIALS = expression(r"\b(?:[A-Z]\.\s?){2,4}(?=[A-Z][a-z])")
 _BETWEEN = r"[).\]:,\-\u2013\u2014\s(]{1,6}"
 _LETTERED = expression(
@@ -103,12 +103,12 @@ _TEXT_FIRST = expression(
 
 
 def collapse_blanks(text: str) -> str:
-    """Return text with one blank for several and one line break for several, in time linear in the length."""
+    """Collapse runs of blanks and of line breaks into one each, in linear time."""
     return re.sub(r" ?\n[ \n]*", "\n", re.sub(r"[^\S\n]+", " ", text.replace("\r", "\n")))
 
 
 def clean_text(text: str) -> str:
-    """A reply or an option without markup, its blanks and empty lines run together; in time linear in its length."""
+    """Return a reply or an option without markup and with single blanks, in linear time."""
     text = translate_choice_words(collapse_blanks(unicodedata.normalize("NFKC", text)).translate(_PLAIN))
     if text.isupper() and " " in text:
         text = re.sub(r"[A-Z']{2,}", lambda shouted: shouted[0].lower(), text)
@@ -118,7 +118,7 @@ def clean_text(text: str) -> str:
 
 
 def mark_options(text: str, labels: Sequence[str], options: Sequence[str]) -> str:
-    """A clean reply with marks for letters and for options' texts; "C. sphere" has one mark, "A. sphere" a clash."""
+    """Return a clean reply with marks for letters and option texts; a letter with another option's text is a clash."""
     places = {label.upper(): place for place, label in enumerate(labels)}
 
     def number_to_letter(match: re.Match[str]) -> str:
@@ -144,14 +144,14 @@ def mark_options(text: str, labels: Sequence[str], options: Sequence[str]) -> st
     return text
 
 
-def find_option_index(mark: str) -> int:
-    """Position among the options; larger than any of them for a letter that labels none."""
+def locate_mark(mark: str) -> int:
+    """Return the position of a mark's option; it is larger than every position if the letter labels no option."""
     return ord(mark) & 0xFF
 
 
 @lru_cache(maxsize=REMEMBERED)
 def normalise_option(text: str) -> str:
-    """A clean option in one line, without an article before it and marks around it."""
+    """Return a clean option in one line, without its article and without marks around it."""
     # A run of marks is tried where it begins and nowhere else, or many marks would take the square of their time.
     bare = re.sub(r"^[^\w+<>=~-]+|(?<![^\w%\u00b0+)-])[^\w%\u00b0+)-]+$", "", clean_text(text))
     return re.sub(r"(?i)^(?:the|an?)\s+(?=\w)", "", " ".join(bare.split()))
@@ -159,7 +159,7 @@ def normalise_option(text: str) -> str:
 
 @lru_cache(maxsize=REMEMBERED)
 def _compile_option_patterns(options: tuple[str, ...]) -> tuple[tuple[int, re.Pattern[str]], ...]:
-    """Return a pattern for each option that can be found by its text, with its place.
+    """Return the position and the pattern of each option that can be found by its text.
 
     The longest come first, so that "iron ore" is not read as "iron"; case counts where nothing else differs.
     """
@@ -186,18 +186,18 @@ def _compile_option_patterns(options: tuple[str, ...]) -> tuple[tuple[int, re.Pa
 
 def _join_agreeing(match: re.Match[str]) -> str:
     """Return one mark for a letter and its own option's text."""
-    place = find_option_index(match["letter"])
-    own = place == find_option_index(match["text"]) and not _starts_next_line(match)
+    place = locate_mark(match["letter"])
+    own = place == locate_mark(match["text"]) and not _starts_next_line(match)
     opens = match.groupdict().get("end") == "" and "." in match["between"]
     return chr(_BOTH + place) + ("." if opens else match.groupdict().get("end") or "") if own else match[0]
 
 
 def _mark_clash(match: re.Match[str]) -> str:
-    """A clash for a letter and another option's text, unless they only stand in one list or the text is a subject."""
+    """Return a clash for a letter with another option's text, unless both are in a list or the text is a subject."""
     listed = not match["between"].strip(" ,") or "ption" in match["between"]
     return match[0] if listed or _starts_next_line(match) else CLASH + (match.groupdict().get("end") or "")
 
 
 def _starts_next_line(match: re.Match[str]) -> bool:
-    """Return whether the text opens a sentence of its own on the next line."""
+    """Return whether the text begins a new sentence on the next line."""
     return match.groupdict().get("end") == "" and "\n" in match["between"]

@@ -1,4 +1,4 @@
-"""Which of several lettered options a reply chooses.
+"""Find which of several lettered options a reply chooses.
 
 Letters and options' texts become marks first, so that every letter is read by the same rules. Only forms that can mean
 nothing else count: a reply that is not read is asked about again, one that is read wrongly is never found out.
@@ -21,7 +21,7 @@ from contrapose.tasks.language.replies.marks import (
     TEXT,
     clean_text,
     collapse_blanks,
-    find_option_index,
+    locate_mark,
     mark_options,
     normalise_option,
 )
@@ -30,7 +30,7 @@ from contrapose.tasks.language.replies.spoken import (
     ONLY_NAMED,
     Chosen,
     read_final_choice,
-    remove_option_list,
+    remove_listing,
     unparsed_choice,
 )
 from contrapose.tasks.language.replies.text import REPLIES, keep_readable_part
@@ -44,7 +44,7 @@ _JOINED = expression(
 
 NOTHING, CONCLUDES = "no choice found", "concludes with the choice"
 CONTRADICTORY = -1
-"""In place of an option where a sentence chooses several."""
+"""Stands for an option if a sentence chooses several."""
 _LINES = expression(rf"(?m)^[^\w\n\ue000-\ue2ff]{{0,4}}({MARK})[^\w\n\ue000-\ue2ff]{{0,4}}$")
 _SIGNED = expression(
     rf"(?m)^(?:(?i:option) )?\(?({MARK})[).:]{{0,2}}[^\n\ue000-\ue2ff]{{0,40}}\(correct\)\W*$"
@@ -59,7 +59,7 @@ def choose(reply: str, *, labels: Sequence[str], options: Sequence[str], cut_off
 
     Of a reply that is known to be `cut_off`, only a final answer counts.
     """
-    seen = remove_option_list(keep_readable_part(collapse_blanks(reply)), labels, options)
+    seen = remove_listing(keep_readable_part(collapse_blanks(reply)), labels, options)
     return _choose(seen, tuple(labels), tuple(options), cut_off)
 
 
@@ -81,7 +81,7 @@ _LABELLED = expression(
 
 
 def _read_verdict(verdict: str, labels: Sequence[str], options: Sequence[str]) -> int | None:
-    """Return the place of the option that a verdict names by its letter or its text; None for none, or for two."""
+    """Return the position of the option that a verdict names by letter or text, or None if it names none or two."""
     texts = [normalise_option(option).casefold() for option in options]
     said = normalise_option(verdict).casefold()
     by_text = texts.index(said) if texts.count(said) == 1 else None
@@ -103,9 +103,9 @@ def _read(seen: str, labels: Sequence[str], options: Sequence[str]) -> Chosen:
     text = mark_options(clean_text(seen), labels, options)
     if CLASH in text:
         return unparsed_choice("a letter with the text of another option")
-    if len({find_option_index(mark) for mark in _LINES.findall(text)}) > 1:
+    if len({locate_mark(mark) for mark in _LINES.findall(text)}) > 1:
         return unparsed_choice("contradictory")
-    signed = {find_option_index(sign[1] or sign[2]) for sign in _SIGNED.finditer(text)}
+    signed = {locate_mark(sign[1] or sign[2]) for sign in _SIGNED.finditer(text)}
     if len(signed) == 1 and not _DENIED_SIGN.search(text) and min(signed) < len(options):
         return Chosen(index=min(signed), step="pattern", reason="the only one that is marked as right")
     text = _JOINED.sub(lambda match: match[0].replace("\n", " "), text)
@@ -134,7 +134,7 @@ def _read(seen: str, labels: Sequence[str], options: Sequence[str]) -> Chosen:
 
 
 def read_last_choice(seen: str, labels: Sequence[str]) -> int | None:
-    """Return the place of the label that the last sentence about any of them chooses."""
+    """Return the position of the label that the last sentence about a label chooses."""
     text = mark_options(clean_text(seen), labels, [""] * len(labels))
     parts = [(start, said) for start, said in labelled.yield_marked_sentences(text) if re.search(MARK, said)]
     if not parts:
@@ -147,7 +147,7 @@ def read_last_choice(seen: str, labels: Sequence[str]) -> int | None:
 
 
 def _decide(statements: Sequence[labelled.LabelledStatement], text: str, count: int) -> Chosen:
-    """Let the plainest statements decide, if they agree and nothing is said against them."""
+    """Return the choice of the plainest statements, if they agree and no statement contradicts them."""
     if not statements:
         return unparsed_choice(NOTHING)
     top = max(statement.plainness for statement in statements)
@@ -161,14 +161,10 @@ def _decide(statements: Sequence[labelled.LabelledStatement], text: str, count: 
         or statement.position > last.position
     }
     # Considered after the choice: "B. Or maybe C?".
-    wondered = {
-        find_option_index(match["mark"] or match["also"]) for match in clauses.ALSO.finditer(text, last.position)
-    }
+    wondered = {locate_mark(match["mark"] or match["also"]) for match in clauses.ALSO.finditer(text, last.position)}
     if rivals != {last.place} or last.place in labelled.find_ruled_out_options(text) or wondered - {last.place}:
         return unparsed_choice("contradictory")
-    of_another = any(
-        find_option_index(clash["text"]) != find_option_index(clash["mark"]) for clash in OF_ANOTHER.finditer(text)
-    )
+    of_another = any(locate_mark(clash["text"]) != locate_mark(clash["mark"]) for clash in OF_ANOTHER.finditer(text))
     if of_another or BOTH_RIGHT.search(text, last.position):
         return unparsed_choice("contradictory")
     if DECLINES.search(text, last.position):  # "B. cone. But it depends."
@@ -247,7 +243,7 @@ _ENGLISH = expression(
 
 
 def read_last_letter(text: str) -> int | None:
-    """Return the place of the letter in which the last sentence with a letter ends, or which it calls right."""
+    """Return the position of the letter that the last sentence with a letter ends with or calls right."""
     lettered = [(start, said) for start, said in labelled.yield_marked_sentences(text) if re.search(LETTER, said)]
     start, said = lettered[-1] if lettered else (0, "")
     if len(re.findall(rf"\w+|{MARK}", text)) < _FEWEST or _GOES_ON.search(text, start + len(said)):
@@ -259,7 +255,7 @@ def read_last_letter(text: str) -> int | None:
     if _LOOSE.search(clause) or _SUPPOSES.search(said):
         return None
     kept = [group for group in _GROUP.finditer(clause) if not _is_denied(group, clause)]
-    places = {find_option_index(mark) for group in kept for mark in re.findall(MARK, group[0])}
+    places = {locate_mark(mark) for group in kept for mark in re.findall(MARK, group[0])}
     if len(places) != 1 or not kept:
         return None
     last = kept[-1]
@@ -271,14 +267,14 @@ def read_last_letter(text: str) -> int | None:
 
 
 def read_only_option(text: str, options: Sequence[str]) -> int | None:
-    """Return the place of the one option that a brief reply without letters names; it denies and compares nothing."""
+    """Return the position of the only option that a short reply without letters names, unless it denies or compares."""
     said = [said for _, said in labelled.yield_marked_sentences(text)]
     if len(said) > _BRIEF or re.search(LETTER, text) or _LOOSE.search(text) or not _ENDED.search(text):
         return None
     if re.search(r"[a-z]{3}", text) and not _ENGLISH.search(text):
         return None
     kept = [(group, part) for part in said for group in _GROUP.finditer(part) if not _is_denied(group, part)]
-    places = {find_option_index(mark) for group, _ in kept for mark in re.findall(TEXT, group[0])}
+    places = {locate_mark(mark) for group, _ in kept for mark in re.findall(TEXT, group[0])}
     if len(places) != 1:
         return None
     place, (group, part) = places.pop(), kept[-1]

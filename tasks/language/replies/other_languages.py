@@ -1,4 +1,4 @@
-"""Replies in other languages: their words for choosing, denying and doubting, translated for the English rules."""
+"""Translate words for choosing, denying and doubting from other languages, so that the English rules can read them."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ _ARTICLE = expression(
 
 
 def translate_choice_words(text: str) -> str:
-    """A reply with English words for those that choose, deny or doubt in the languages that models slip into."""
+    """Return a reply with its foreign words for choosing, denying and doubting replaced by English ones."""
     if _FOREIGN.search(text) is None and len({word.lower() for word in _MAYBE_FOREIGN.findall(text)}) < 2:
         return text
     for pattern, english in _CHINESE if re.search(rf"[{_CJK}]", text) else ():

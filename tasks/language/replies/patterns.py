@@ -1,4 +1,4 @@
-"""The clauses in which replies choose, praise, reject or decline, as patterns anchored at the clause's start."""
+"""Regular expressions for clauses that choose, praise, reject or decline; each matches at the clause's start."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ TELLS = expression(
 )
 """What is told of a text, after its letter: "(B) says that" chooses nothing."""
 AND_VERB = expression(rf"\s+and (?:so |thus |hence |therefore )?(?:it )?(?={VERB})")
-"""Where a second predicate begins: "sticks to the article and is correct"."""
+"""The beginning of a second predicate: "sticks to the article and is correct"."""
 ONE_THAT = expression(
     r"(?i)\b(?:one|summary|option)\b(?: of (?:them|the (?:two )?\w+))?,? (?:that |which )?(?P<predicate>.+)"
 )

@@ -1,4 +1,4 @@
-"""What a sentence says about its subject: "is more consistent than …", "contradicts …", "is not correct"."""
+"""Rate what a predicate says about its subject: "is more consistent than …", "contradicts …", "is not correct"."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contrapose.tasks.language.expression import expression
 
 
 class Strength(IntEnum):
-    """How plainly a letter is chosen; a stronger statement overrules a weaker one."""
+    """How strongly a statement chooses or rejects a letter; a stronger statement overrules a weaker one."""
 
     WRONG = -1
     """What the letter stands for is said to be wrong, in so many words."""
@@ -139,7 +139,7 @@ _NOT = words("not isn't wasn't doesn't never")
 
 
 def rate_predicate(predicate: str) -> Strength | None:
-    """Judge the words after "Summary A", such as `is more consistent than Summary B`; None if they judge nothing."""
+    """Return the strength of the words after "Summary A", such as `is more consistent than Summary B`, or None."""
     predicate = _IN_LINE.sub("consistent with", _ARTICLE.sub("", predicate).lower())
     predicate = _AGAINST.sub("contradicts", _AT_ODDS.sub("inconsistent with", predicate))
     if described := _THE_ONE_THAT.match(predicate):
@@ -185,12 +185,12 @@ def rate_predicate(predicate: str) -> Strength | None:
 
 
 def _is_manner(word: str) -> bool:
-    """Return whether a word says how: "absolutely", "undoubtedly"; "wrongly" says that something is wrong."""
+    """Return whether a word only says how ("absolutely"), unlike "wrongly", which says that something is wrong."""
     return word.endswith("ly") and word not in _BLAMES | {"only"}
 
 
 def _rate_state(kept: list[str], words: list[str]) -> Strength | None:
-    """Read what follows "is": "consistent" is praise; "more consistent" and "the correct one" choose."""
+    """Rate the words after "is": "consistent" is praise; "more consistent" and "the correct one" choose."""
     first, second = ([*kept, "", ""])[:2]
     if first in _BAD or (first in _COMPARES and second in _BAD):
         # "Is wrong about …" blames the summary, "is a false alarm" does not.
@@ -212,17 +212,17 @@ def _rate_state(kept: list[str], words: list[str]) -> Strength | None:
 
 
 def _is_rival(rest: list[str]) -> bool:
-    """Return whether something is better than the other summary, and not than "nothing" or "I expected"."""
+    """Return whether a comparison is with the other summary, not with "nothing" or "I expected"."""
     return not rest or bool({"a", "b", "summary", "option", "other", "both-letters"} & set(rest[:3]))
 
 
 def _refers_to_rival(rest: list[str]) -> bool:
-    """Return whether a word of judgement refers to the other summary: "inconsistent with Summary A"."""
+    """Return whether an adjective refers to the other summary: "inconsistent with Summary A"."""
     return rest[:1] in (["with"], ["as"], ["by"], ["to"]) and bool({"a", "b", "summary"} & set(rest[1:3]))
 
 
 def _rate_action(kept: list[str]) -> Strength | None:
-    """Read "contradicts" as a rejection, "matches the article" as praise, "better matches …" as a choice."""
+    """Rate a verb: "contradicts" rejects, "matches the article" praises, "better matches …" chooses."""
     if kept[0] in _FALLS_SHORT:
         return Strength.WRONG if kept[1:2] and kept[1] in _AGREE else Strength.REJECTED
     if kept[0] == "confuses" and set(kept[1:3]) & {"me", "us", "reader", "readers", "people"}:
@@ -251,7 +251,7 @@ def _rate_action(kept: list[str]) -> Strength | None:
 
 
 def _read_having(rest: list[str]) -> Strength | None:
-    """Read "has more accurate information" as a choice, "gets it right" and "gives the correct year" as praise."""
+    """Rate an object: "has more accurate information" chooses, "gets it right" and "gives the correct year" praise."""
     if rest[1:] and rest[0] in _COMPARES and rest[1] in _GOOD:
         return Strength.CHOICE
     if _ERRORS & set(rest[:3]) and rest[0] not in {"no", "some", "minor", "few", "fewer", "less"}:

@@ -66,14 +66,14 @@ _OF_WHAT = expression(r"\b(?:response|request|prompt|output|content|reply|messag
 
 
 def classify_reply(reply: str) -> ReplyKind:
-    """Return whether a reply answers, says nothing (no letter and no digit), or refuses to answer."""
+    """Return whether a reply is an answer, empty (no letter and no digit), or a refusal."""
     if not _WORD.search(reply):
         return "empty"
     return "refusal" if is_refusal(reply) else "answer"
 
 
 def is_refusal(reply: str) -> bool:
-    """Return whether a reply refuses, or a filter stands in its place."""
+    """Return whether a reply refuses to answer, or a filter replaced it."""
     opening = reply.lstrip()[:OPENING].translate(_PLAIN).lower()
     sentences = [sentence.strip() for sentence in _SENTENCE.findall(opening)][:SENTENCES]
     if _QUOTED.match(opening):

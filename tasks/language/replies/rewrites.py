@@ -1,4 +1,4 @@
-"""Normalise replies: markup, arrows, marks and ordinals become plain words and letters."""
+"""Normalise replies: replace markup, arrows, marks and ordinals by plain words and letters."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ _GROUPS = tuple(
 
 
 def rewrite(text: str) -> str:
-    """Apply every rewrite in order; each looks at a bounded stretch, so that the time is linear."""
+    """Apply all rewrites in order, in linear time, because each looks at a limited number of characters."""
     for needed, group in _GROUPS:
         if needed.search(text):
             for pattern, replacement in group:
@@ -240,7 +240,7 @@ _HEDGED = expression(
 
 
 def remove_asides(sentence: str) -> str:
-    """Return a sentence in which no aside stands between a letter and its verb; in time linear in its length."""
+    """Return a sentence without the asides between a letter and its verb, in linear time."""
     plain = _COMPARED.sub(",", sentence).replace(",,", ",")
     for aside in _ASIDES:
         plain = aside.sub(lambda match: match["named"] + " ", plain)
@@ -248,5 +248,5 @@ def remove_asides(sentence: str) -> str:
 
 
 def gives_reason(rest: str) -> bool:
-    """Return whether what follows "A, " explains or underlines a choice ("because", "not B"); an aside does not."""
+    """Return whether the words after "A, " explain or confirm a choice ("because", "not B")."""
     return _REASONS.match(rest) is not None and _HEDGED.match(rest) is None

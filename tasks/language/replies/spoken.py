@@ -1,4 +1,4 @@
-"""Final statement of a reply: without thoughts, echo and withdrawn text; a marked verdict comes first."""
+"""Find the final statement of a reply: drop thoughts, repeated prompts and withdrawn text, prefer a marked verdict."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ special tokens; Granite; Ollama."""
 
 
 def extract_final_text(reply: str) -> str:
-    """A reply without a reasoning model's thoughts and without invisible characters, stripped.
+    """Return a reply without a reasoning model's thoughts, invisible characters and outer blanks.
 
     Thoughts that never end leave no answer. A mark in quotes, or in a reply that is JSON as a whole, is none.
     """
@@ -64,7 +64,7 @@ def find_thought_marks(reply: str) -> Iterator[re.Match[str]]:
 
 
 _TURN_ENDS = expression(r"(?<=[^\s>])\s*(?:<\|im_end\|>|<\|eot_id\|>|<end_of_turn>|<\|endoftext\|>)")
-"""Where a chat's turn ends: what a model writes then is nobody's answer."""
+"""The end of a chat's turn; text after it is no answer."""
 _UNSAID = expression(
     r"~~[^~\n]{1,200}~~|(?i:(?<=example)|(?<=example:)|(?<=look like this)|(?<=look like this:)|(?<=format)"
     r"|(?<=format:)|(?<=e\.g\.)|(?<=such as)|(?<=for instance)|(?<=with))[ \t]*(?:\"[^\"\n]{4,200}\""
@@ -89,8 +89,8 @@ def parse_json_reply(reply: str) -> object | None:
     return content
 
 
-def remove_option_list(text: str, labels: Sequence[str], options: Sequence[str]) -> str:
-    """Return a reply without an echo of the prompt: all options, in their order, with marks between them."""
+def remove_listing(text: str, labels: Sequence[str], options: Sequence[str]) -> str:
+    """Return a reply without a copy of the prompt's option list."""
     if len(options) < 2 or not all(option.split() for option in options) or len("".join(options)) > 20_000:
         return text
     entries = (
@@ -129,7 +129,7 @@ TURN = expression(
     rf"(?im)(?:^|(?<=\()|(?<=[.!?:;,)*\u2026\u2014\u3002\uff0c-]\s)"
     rf"|(?<=[.!?\u3002\uff0c\n*]))\W{{0,4}}(?:\b(?:{_TURNS})\b|{_FOREIGN_TURNS})[\s,:.!\u2026*\u2014-]*"
 )
-"""Where a model takes back what it said, or looks at it again."""
+"""Words with which a model withdraws or rechecks its statement."""
 _BRIEFLY_SAID = expression(
     r"(?:^|[.!?\n])\s*(?i:(?:the|my|correct|final|answer|choice|option|is|it's|i|choose|say|so|therefore)[\s:]+){0,6}"
     r"\W{0,3}[A-Z]\W{0,4}\s*\Z"
@@ -148,7 +148,7 @@ NEXT = expression(
     r"(?i)(?:\A|\n)\s*(?:(?:article|(?:next )?question|q|exercise|task|problem|passage|context|instructions?|example"
     r"|human|user)(?:\s\d+)?\s?:|compare two|which (?:summary|of)\b|the following\b)"
 )
-"""Where a model that does not stop goes on with a question of its own."""
+"""The place where a model that does not stop begins a question of its own."""
 _LETTERED = expression(r"\bA[).:] ?[^\n]{1,200}?\s\(?B[).:] ")
 """Options that are not those which it was asked about: these are gone by now."""
 
@@ -159,7 +159,7 @@ Step = Literal["constrained", "label", "letter", "pattern", "restated", "embeddi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
-    """Which option a reply chooses, and how that was told."""
+    """The option that a reply chooses, and the step of reading that decided it."""
 
     index: int | None
     """Position among the options; None for none, or for several."""
@@ -172,7 +172,7 @@ class Chosen:
 
 
 def unparsed_choice(reason: str, *, tie: bool = False) -> Chosen:
-    """Nothing is chosen, or nothing can be told."""
+    """Return a result without a choice, and the reason."""
     return Chosen(index=None, step="unparsed", reason=reason, tie=tie)
 
 
@@ -180,7 +180,7 @@ _OPEN = expression(
     r"(?i)\S\s+[^\n]{0,80}\b(?:answer|choice)\W{0,3}:\W*\Z|\A\W*(?:the )?(?:correct |final )?(?:answer"
     r"|choice)(?: is)?\W*\Z"
 )
-"""Where a reply ends before its answer, as an echo of the prompt does."""
+"""The end of a reply without an answer, such as a copy of the prompt."""
 ONLY_NAMED = "the only option that it names"
 """A reason that says too little of an option after a second look."""
 MARKED, AT_END = "the verdict is marked", "the letter at its end"
@@ -191,10 +191,10 @@ BRIEF = 300
 def read_final_choice(
     seen: str, read: Callable[[str], Chosen], *, held: Callable[[str], int | None], count: int
 ) -> Chosen:
-    """Return the final choice of a reply: before a question of its own, after a second look, and by its marks first.
+    """Return the final choice of a reply: marked verdicts first, then the text after a correction, up to a question.
 
     `read` reads what a text without marks states. `held` is the position of the option that a marked verdict names,
-    beyond all options for none of them; None where it is no verdict about the options.
+    beyond all options for none of them; None if it is no verdict about the options.
     """
 
     def read_marked(text: str) -> Chosen:
@@ -238,7 +238,7 @@ def read_final_choice(
 
 
 Verdict = tuple[int, str]
-"""Where a marked verdict ends, in characters, and what it holds."""
+"""The offset at which a marked verdict ends, in characters, and its content."""
 
 _CUE = (
     r"(?:answer|label|choice|verdict|winner|result|conclusion|decision|judge?ment|preferred|preference|selection|pick)"
@@ -265,7 +265,7 @@ _KEYS = expression(
 
 
 def find_marked_verdicts(text: str) -> list[Verdict]:
-    """The verdicts that a reply marks as such, in order; those that it only supposes, or denies, are left out."""
+    """Return the verdicts that a reply marks, in order, without those that it only supposes or denies."""
     if (content := parse_json_reply(text)) is not None:
         return [(len(text), held) for held in _read_json(content)]
     marked = list[Verdict]()
@@ -288,7 +288,7 @@ def is_supposed(text: str, start: int, end: int | None = None) -> bool:
 
 
 def _read_json(content: object) -> Iterator[str]:
-    """Yield the values under keys of verdicts, however deep; a letter that alone is true is one, too."""
+    """Yield the values of verdict keys at any depth; if exactly one letter has the value true, yield it too."""
     named = content if isinstance(content, dict) else {}
     if {type(value) for value in named.values()} == {bool}:
         yield from (name for name, value in named.items() if value and len(name) == 1)
@@ -301,6 +301,6 @@ def _read_json(content: object) -> Iterator[str]:
 
 
 def _strip_markup(text: str) -> str:
-    r"""Return what a mark holds without markup: `\text{B. north}` is `B. north`."""
+    r"""Return the content of a mark without markup: `\text{B. north}` becomes `B. north`."""
     text = re.sub(r"\\(?:text|mathrm|mathbf|mathsf|mathit)(?:bf|it|rm|sf)?\s?\{([^{}]*)\}", r"\1", text)
     return " ".join(text.strip(" \t\n*_`\"'$").split())

@@ -1,4 +1,4 @@
-"""What a reply states about A and B, clause by clause.
+"""Read clause by clause what a reply states about A and B.
 
 Every pattern is anchored at the start of a clause, so that letters met on the way decide nothing.
 The same rules hold for both letters: a reader that favoured one would itself be a position bias.
@@ -40,7 +40,7 @@ class Statement:
     """A or B; None for a refusal to choose."""
     strength: Strength
     position: int
-    """Where it stands among the clauses."""
+    """Its place among the clauses."""
     conceded: bool = False
     """Whether it is granted before or after the point that is made: "although Summary A reads well"."""
 
@@ -49,7 +49,7 @@ _GRANTED = expression(rf"(?:{FINALLY})?\s*(?i:(?:and |even )?(?:although|though|
 
 
 def yield_statements(text: str) -> Iterator[Statement]:
-    """Yield everything that a canonical reply states about a letter, in order."""
+    """Yield all statements of a normalised reply about a letter, in order."""
     topic: str | None = None
     discussed, praised = False, False
     for sentence in yield_reply_sentences(text):
@@ -76,7 +76,7 @@ def yield_statements(text: str) -> Iterator[Statement]:
 
 
 def _rate_pronoun_clause(clause: str) -> Strength | None:
-    """Return the verdict of a clause that begins with "this" or "it"."""
+    """Return how strongly a clause that begins with "this" or "it" chooses or rejects, or None."""
     pronoun = patterns.PRONOUN.match(clause)
     return rate_predicate(clause[pronoun.end() :]) if pronoun else None
 
@@ -127,7 +127,7 @@ def _read_sentence(sentence: ReplySentence) -> Iterator[Statement]:
 
 
 def _names_the_wrong_one(clause: str, before: str) -> bool:
-    """Return whether "and that is Summary B" names the one of which the clause before says nothing good."""
+    """Return whether a clause such as "and that is Summary B" names the summary that the clause before criticises."""
     described = patterns.ONE_THAT.search(before) if patterns.THAT_IS.match(clause) else None
     if described is None or _LETTER.search(before) or patterns.TELLS_IT.match(described["predicate"]):
         return False
@@ -136,7 +136,7 @@ def _names_the_wrong_one(clause: str, before: str) -> bool:
 
 
 def _is_introduced(said: tuple[str | None, Strength], after: str) -> bool:
-    """Return whether a letter only heads what follows a comma: "Summary B, which says 120", and no choice."""
+    """Return whether a letter only introduces a relative clause ("Summary B, which says 120") and is no choice."""
     if said[1] is not Strength.LINE:
         return False
     if not after.startswith(","):
@@ -148,7 +148,7 @@ def _is_introduced(said: tuple[str | None, Strength], after: str) -> bool:
 
 
 def _rate_previous_clause(clause: str, strength: Strength | None) -> Strength | None:
-    """Return what a clause without a letter adds about the one before it: "B says 12, which is wrong"."""
+    """Return how a clause without a letter rates the clause before it, as in "B says 12, which is wrong"."""
     if strength is Strength.PRAISE and patterns.FALLS_SHORT.match(clause):
         return Strength.REJECTED if patterns.DENIED.search(clause) else None
     judged = _rate_pronoun_clause(clause)
@@ -158,7 +158,7 @@ def _rate_previous_clause(clause: str, strength: Strength | None) -> Strength | 
 
 
 def _read_clause(clause: str, *, opens: bool) -> tuple[str | None, Strength] | None:
-    """Return the letter that a clause is about, and what it says of it."""
+    """Return the letter that a clause is about, and how strongly the clause chooses or rejects it."""
     if re.search(r"\b[AB]\b", clause) is None:
         return (None, Strength.REJECTED) if patterns.DECLINES.match(_remove_lead_in(clause)) else None
     clause = patterns.CLEFT.sub(r"\1 ", clause)
@@ -180,7 +180,7 @@ _JOINING = expression(r"^(?:[Bb]ut|[Aa]nd)\s+")
 
 
 def _match_roundabout(clause: str, only: Strength | None = None) -> tuple[str, Strength] | None:
-    """Return the letter that a clause leads up to, if it says this of it."""
+    """Return the letter at the end of an indirect clause and its strength, or None."""
     # A clause that ends in a part of a summary is of the summary: "refutes B's claim that …".
     clause = _ENDS_IN_PART.sub(lambda part: part["owned"] or part["held"], clause, count=1)
     for pattern, group, strength in _ROUNDABOUT:
@@ -190,7 +190,7 @@ def _match_roundabout(clause: str, only: Strength | None = None) -> tuple[str, S
 
 
 def _match_stated(clause: str) -> tuple[str, Strength] | None:
-    """Return a choice in so many words, unless the words before the letter doubt or deny it."""
+    """Return an explicit choice, unless the words before the letter doubt or deny it."""
     choice = next(filter(None, (pattern.match(clause) for pattern in patterns.STATED)), None)
     before = clause[: choice.start(1)] if choice else ""
     if choice is None or patterns.UNDECIDED.search(before):
@@ -207,7 +207,7 @@ def _remove_lead_in(text: str) -> str:
 
 
 def _match_subject(subject: re.Match[str], clause: str, *, opens: bool) -> tuple[str, Strength] | None:
-    """Return what a clause says that begins with the letter: a verdict on it, a label, or the letter alone."""
+    """Return what a clause that begins with the letter says: a verdict, a label, or the letter alone."""
     letter, rest = subject[2], clause[subject.end() :]
     if labelled := patterns.LABELS.match(rest):
         # After a colon or a dash: ": contradicts the article".
@@ -272,7 +272,7 @@ _WITHIN = 120
 
 
 def rate_summary_part(clause: str) -> tuple[str, Strength] | None:
-    """Judge the summary with whose part a clause begins; if several verbs may judge, they must judge alike."""
+    """Rate the summary whose part begins the clause; if several verbs may rate it, they must agree."""
     part = next(filter(None, (pattern.match(clause) for pattern in _PARTS)), None)
     if part is None:
         return None

@@ -1,4 +1,4 @@
-"""Text of a reply for reading: its sentences in plain characters, without quoted sources and other languages."""
+"""Prepare the text of a reply: split it into sentences of plain characters, without quoted sources."""
 
 from __future__ import annotations
 
@@ -46,20 +46,20 @@ PAIR, FINALLY = "both-letters", "=>"
 
 @dataclass(frozen=True, slots=True)
 class ReplySentence:
-    """One sentence of a canonical reply."""
+    """One sentence of a normalised reply."""
 
     text: str
     """Without the stop that ends it."""
     stop: str
     """What ends it: a full stop, `!`, `?`, or nothing."""
     position: int
-    """Where it begins, in characters."""
+    """The offset at which it begins, in characters."""
     opens_line: bool
     """Whether it begins a line."""
 
 
 def keep_readable_part(reply: str) -> str:
-    """The part of a reply that is read: without a reasoning model's thoughts, the start and the end only."""
+    """Return the part of a reply that is read: no thoughts of a reasoning model, and only the start and the end."""
     text = _collapse_gaps(extract_final_text(reply))
     if len(text) <= READ_FIRST + READ_LAST:
         return _ROW.sub(r"\1: \2", text)
@@ -70,7 +70,7 @@ def keep_readable_part(reply: str) -> str:
 
 
 def _collapse_gaps(text: str) -> str:
-    """Text with at most one blank or one empty line in a row: runs of them say nothing, and cost time."""
+    """Return text with at most one blank or empty line in a row, because long runs only cost time."""
     lines = (" ".join(line.split()) for line in text.replace("\u2028", "\n").splitlines())
     return _EMPTY_LINES.sub("\n\n", "\n".join(lines)).strip()
 
@@ -86,7 +86,7 @@ question follow one another, and each is read more than once."""
 
 @lru_cache(maxsize=REMEMBERED)
 def normalise_reply(text: str) -> str:
-    """Reduce full-width letters, quotes, Markdown, LaTeX and tags of a window to plain letters, in linear time.
+    """Reduce full-width letters, quotes, Markdown, LaTeX and tags of a reply to plain letters, in linear time.
 
     `^` follows an unmistakable letter, `=>` opens a conclusion, and "A or B" is one word.
     """
@@ -105,7 +105,7 @@ def normalise_reply(text: str) -> str:
 
 
 def yield_reply_sentences(text: str) -> Iterator[ReplySentence]:
-    """The sentences of a canonical reply, in order; a line ends one as a full stop does."""
+    """Yield the sentences of a normalised reply, in order; the end of a line ends a sentence."""
     position, opens = 0, True
     for part in re.split(r"((?<=[.!?])\s+|\n+)", text):
         whole = part.strip()

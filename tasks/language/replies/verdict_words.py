@@ -1,4 +1,4 @@
-"""The usual words for a verdict on two answers, as data sets and judges write them."""
+"""Words for a verdict on two answers, as data sets and judges usually write them."""
 
 from __future__ import annotations
 
@@ -29,10 +29,7 @@ _MARKS = " \t\n\r.!:*_`\"'()[]<>{}$"
 
 
 def parse_verdict_word(said: str) -> Verdict | None:
-    """Return the verdict that a label or a complete reply is, such as `A`, `model_b`, `2`, `A>B` or `tie`.
-
-    None where it is none of the usual words, or says more than a verdict.
-    """
+    """Return the verdict that a label or reply means, such as `A`, `model_b`, `2`, `A>B` or `tie`, or None."""
     plain = said.strip(_MARKS).lower() if len(said) <= LONGEST else ""
     # An equals sign may be all that is said.
     plain = plain or ("=" if said.strip() == "=" else "")

@@ -11,7 +11,7 @@ from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.analysis import Analysis, analyse_sentence
 from contrapose.tasks.language.closed import words
 from contrapose.tasks.language.context import is_adverb, is_finite_aux
-from contrapose.tasks.language.inversion import find_inverted_predicate
+from contrapose.tasks.language.inversion import find_predicate
 from contrapose.tasks.language.reading import Sentence, UnreadableError, read_sentence
 from contrapose.tasks.language.sentence import Edit, apply_edits
 from contrapose.tasks.probes.edits.base import NEEDS_MAIN_VERB, Edited, TextEdit
@@ -111,7 +111,7 @@ class Antonym(TextEdit):
             if list_opposites().keys().isdisjoint(sentence.words) and _OTHER_DEGREE.keys().isdisjoint(sentence.words):
                 return Edited(reason="no_antonym")
             analysis = analyse_sentence(sentence)
-            edit = _make_opposite_edit(analysis, find_predicate(analysis))
+            edit = _make_opposite_edit(analysis, find_main_predicate(analysis))
         except UnreadableError as error:
             return Edited(reason=error.reason)
         # Another reading, a negation or a modal may let both texts be true.
@@ -162,7 +162,7 @@ def _skip_adverbs(s: Sentence, k: int) -> int:
     return k
 
 
-def find_predicate(a: Analysis) -> int:
+def find_main_predicate(a: Analysis) -> int:
     """Return the index of the first word after the copula, or after the subject of a yes/no question."""
     s = a.sentence
     if a.kind == "fragment":
@@ -176,7 +176,7 @@ def find_predicate(a: Analysis) -> int:
             raise UnreadableError("alternative_question")
         if not s.tags[a.start] & f.BE:
             raise UnreadableError("no_predicate_adjective")
-        if (predicate := find_inverted_predicate(s, a.start)) is None:
+        if (predicate := find_predicate(s, a.start)) is None:
             raise UnreadableError("wh_subject_boundary")
         return predicate
     verb = _find_asked_verb(s, a.start) if a.kind == "wh" else a.clause.verb

@@ -12,12 +12,7 @@ from contrapose.tasks.language.context import (
     is_finite_aux,
     is_negating_least,
 )
-from contrapose.tasks.language.inversion import (
-    PLAIN,
-    find_inverted_participle,
-    find_inverted_predicate,
-    find_inverted_verb,
-)
+from contrapose.tasks.language.inversion import PLAIN, find_bare_verb, find_participle, find_predicate
 from contrapose.tasks.language.odds import INTRANSITIVE, score_agreement, score_finite_verb
 from contrapose.tasks.language.sentence import Edit, Sentence
 from contrapose.tasks.probes.negation.result import EditPlan, SkipError, require_subject_end
@@ -151,11 +146,11 @@ def _plan_at_auxiliary(s: Sentence, wh: int, aux: int, *, pied: bool) -> EditPla
     k = index_after_adverbs(s, aux)
     word, following = s.word(k), s.tag(k)
     if tag & f.HAVE:
-        participle = find_inverted_participle(s, aux)
+        participle = find_participle(s, aux)
         if not adjunct and (participle is None or not following & (f.NP_START | f.NAME)):
             return insert_not_after_auxiliary(s, aux, aux)
         return insert_low_not(s, require_subject_end(participle))
-    verb = find_inverted_verb(s, aux)
+    verb = find_bare_verb(s, aux)
     if not tag & f.DO and not adjunct:
         # The verb of a modal follows at once where the question asks about its subject: "Who will win?".
         plain = word in PLAIN or following & f.USUALLY_VERB or not following & (f.NOUN | f.ADJ)
@@ -185,7 +180,7 @@ def _plan_at_copula(s: Sentence, wh: int, be: int, *, adjunct: bool) -> EditPlan
     """Put "not" after the copula if the question word is its subject, otherwise before the predicate."""
     word, follows, behind = s.words[wh], s.word(be + 1), s.tag(be + 1)
     if adjunct:
-        at = require_subject_end(find_inverted_predicate(s, be))
+        at = require_subject_end(find_predicate(s, be))
         inside = f.DET | f.QUANT | (f.PREP if at + 1 < len(s.words) else 0)
         place = word.startswith("where") and s.tags[at] & inside
         if place or (word != "why" and s.tags[at] & f.NOUN and not s.tags[at] & ~_NOUN_ALONE):
@@ -205,11 +200,11 @@ def _plan_at_copula(s: Sentence, wh: int, be: int, *, adjunct: bool) -> EditPlan
     inverted = behind & f.DET or ((aspect or named) and not behind & f.CLOSED and not _is_describing(s, be + 1))
     asked = be > wh + 1 and (word == "whose" or (word == "what" and inverted))
     if asked and not _is_describing(s, index_after_adverbs(s, be)):
-        if aspect or find_inverted_predicate(s, be) is not None or word != "what" or follows != "the":
+        if aspect or find_predicate(s, be) is not None or word != "what" or follows != "the":
             raise SkipError("wh_subject_boundary")
         return insert_not_after_auxiliary(s, be, wh)  # "What animal is | the largest?"
     if behind & f.SUBJ and not behind & f.DET:
-        return insert_low_not(s, require_subject_end(find_inverted_predicate(s, be)))
+        return insert_low_not(s, require_subject_end(find_predicate(s, be)))
     return insert_not_after_auxiliary(s, be, wh)
 
 
@@ -246,7 +241,7 @@ def _find_governed_verb(s: Sentence, be: int, at: int) -> int:
     """Return the index of the verb or phrase to which the final preposition `at` belongs."""
     verbal = (i for i in range(be + 2, at) if _is_verb_shaped(s, i) and not s.tags[i] & f.USUALLY_NOUN)
     verbs = [i for i in verbal if _has_noun_before(s, i) and s.words[i - 1] != "be"]
-    place = require_subject_end(verbs[0] if len(verbs) == 1 else find_inverted_predicate(s, be))
+    place = require_subject_end(verbs[0] if len(verbs) == 1 else find_predicate(s, be))
     phrase = [i for i in range(be + 2, at) if s.tags[i] & f.PREP and s.words[i] != "of"]
     if place == at and phrase == [be + 2]:
         return be + 2  # "Who was he | at war with?"

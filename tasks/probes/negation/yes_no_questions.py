@@ -6,7 +6,7 @@ from contrapose.tasks.language import closed, inflection
 from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.closed import words
 from contrapose.tasks.language.context import index_before_adverbs
-from contrapose.tasks.language.inversion import find_inverted_participle, find_inverted_predicate, find_inverted_verb
+from contrapose.tasks.language.inversion import find_bare_verb, find_participle, find_predicate
 from contrapose.tasks.language.reading import Sentence
 from contrapose.tasks.language.sentence import Edit
 from contrapose.tasks.probes.negation.result import Confidence, EditPlan, Kind, SkipError, require_subject_end
@@ -41,9 +41,7 @@ def plan_polar_negation(s: Sentence, start: int, *, rewrite: bool) -> EditPlan:
     if s.word(start + 1) in _SUBJECT_SCOPE:
         raise SkipError("quantifier_only")
     aux = s.tags[start]
-    find_verb = (
-        find_inverted_predicate if aux & f.BE else find_inverted_participle if aux & f.HAVE else find_inverted_verb
-    )
+    find_verb = find_predicate if aux & f.BE else find_participle if aux & f.HAVE else find_bare_verb
     verb = require_subject_end(find_verb(s, start))
     first = index_before_adverbs(s, verb, start) + 1
     if first == start + 1:

@@ -14,13 +14,7 @@ from contrapose.tasks.core.records import Completion, Trial
 from contrapose.tasks.language.replies.cut_off import keep_if_final
 from contrapose.tasks.language.replies.decision import is_tie, read_conclusion, weigh
 from contrapose.tasks.language.replies.options import CONTRADICTORY
-from contrapose.tasks.language.replies.spoken import (
-    Chosen,
-    Step,
-    read_final_choice,
-    remove_option_list,
-    unparsed_choice,
-)
+from contrapose.tasks.language.replies.spoken import Chosen, Step, read_final_choice, remove_listing, unparsed_choice
 from contrapose.tasks.language.replies.text import REPLIES, keep_readable_part, normalise_reply, yield_reply_sentences
 from contrapose.tasks.probes.base import Embed
 from contrapose.tasks.probes.reader_questions import read_reader_answer
@@ -104,7 +98,7 @@ def read_words(
     seen = keep_readable_part(reply)
     options = (option_a, option_b) if option_a and option_b else None
     if options:
-        seen = remove_option_list(seen, ("A", "B"), options)
+        seen = remove_listing(seen, ("A", "B"), options)
 
     def read(text: str) -> Chosen:
         return _read_unmarked(text, options, one_is_right)

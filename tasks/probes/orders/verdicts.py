@@ -12,7 +12,7 @@ from typing import ClassVar, Literal, NamedTuple, Self
 from pydantic import Field, model_validator
 
 from contrapose.tasks.core.records import AnswerPair, Completion, Likelihoods, Verdict
-from contrapose.tasks.language.replies.cut_off import CUT_OFF, find_first_and_last_sentence
+from contrapose.tasks.language.replies.cut_off import CUT_OFF, find_both_ends
 from contrapose.tasks.language.replies.refusals import classify_reply
 from contrapose.tasks.language.replies.spoken import TURN, Step, extract_final_text, is_supposed
 from contrapose.tasks.language.replies.verdict_words import parse_verdict_word
@@ -105,7 +105,7 @@ class VerdictLabels:
         named = self._read_spoken(said)
         if not cut_off or self.pattern is not None or self.field is not None:
             return named
-        parts = [self._read_spoken(part) for part in find_first_and_last_sentence(said)]
+        parts = [self._read_spoken(part) for part in find_both_ends(said)]
         is_held = any((part.choice, part.tie) == (named.choice, named.tie) for part in parts)
         return named if is_held else _make_unread(CUT_OFF)
 
