@@ -157,7 +157,7 @@ def list_extras(cases: Iterable[Case], answers: Answers | None = None, *, form: 
     questions: dict[Question, None] = {}
     for case in (resolve_case(case, known) for case in cases if case.also_in_words or case.also_again):
         pair = _make_question_pair(case, form)
-        further = _make_further_questions(case, pair)
+        further = _make_extra_questions(case, pair)
         replies = (known.get(question) for question in pair[: len(further)])
         if not any(reply is not None and reply.outcome in WITHHELD for reply in replies):
             questions.update(dict.fromkeys(further))
@@ -213,7 +213,7 @@ def _make_trial(case: Case, answers: Answers, missing: Completion, form: Form) -
         first = replace(first, loss=before.loss, error=before.error)
         second = replace(second, loss=after.loss, error=after.error)
     replies = [first, second]
-    for place, question in enumerate(_make_further_questions(case, pair)):
+    for place, question in enumerate(_make_extra_questions(case, pair)):
         further, reply = answers.get(question), replies[place]
         # A reply that failed is no error of the case, whose own answers are there.
         if further is not None and not further.is_unread and further.text is not None and not reply.error:
@@ -222,7 +222,7 @@ def _make_trial(case: Case, answers: Answers, missing: Completion, form: Form) -
     return Trial(case=case, expected=replies[0], actual=replies[1])
 
 
-def _make_further_questions(case: Case, pair: tuple[Question, Question]) -> tuple[Question, ...]:
+def _make_extra_questions(case: Case, pair: tuple[Question, Question]) -> tuple[Question, ...]:
     """Return the extra questions of a case: none, one in words, or both prompts asked once more."""
     if case.also_in_words:
         return (Question(kind="generate", prompt=case.original_prompt),)

@@ -45,9 +45,9 @@ def test_the_quick_tokenizer_gives_the_ids_of_the_general_one() -> None:
     general = AutoTokenizer.from_pretrained(prepare_copy())
     quick = Embedded().open(SPEC).encoder
     for text in ("The sky is blue.\n\n  A. naïve café 东京 🙂", " B", "", "<bos>x"):
-        assert quick.prompts([text])[0] == general(text)["input_ids"]
+        assert quick.encode_prompts([text])[0] == general(text)["input_ids"]
         assert quick._bare_ids(text) == general(text, add_special_tokens=False)["input_ids"]
-    ids = quick.prompts(["A small test, with 2 parts."])[0]
+    ids = quick.encode_prompts(["A small test, with 2 parts."])[0]
     assert quick.tokenizer.decode(ids) == general.decode(ids)
     assert (quick.pad_id, quick.tokenizer.bos_token_id) == (general.pad_token_id, general.bos_token_id)
 

@@ -34,18 +34,18 @@ def pieces(found: Encoder, ids: list[int]) -> list[str]:
 
 def test_a_label_is_what_it_adds_to_a_prompt() -> None:
     found = encoder()
-    assert pieces(found, found.label("A")) == ["▁A"]
-    assert [*found.prompts(["Answer:"])[0], *found.label("B")] == found.prompts(["Answer: B"])[0]
+    assert pieces(found, found.encode_label("A")) == ["▁A"]
+    assert [*found.encode_prompts(["Answer:"])[0], *found.encode_label("B")] == found.encode_prompts(["Answer: B"])[0]
 
 
 def test_a_label_after_a_chat_turn_that_ends_its_line_has_no_space() -> None:
     found = encoder(template=PLAIN)
-    assert pieces(found, found.label("A")) == ["A"]
+    assert pieces(found, found.encode_label("A")) == ["A"]
 
 
 def test_a_template_that_refuses_the_system_instruction_is_told() -> None:
     with pytest.raises(ModelError, match="chat template refuses"):
-        encoder(template=STRICT, system_instruction="Be brief.").prompts(["Q"])[0]
+        encoder(template=STRICT, system_instruction="Be brief.").encode_prompts(["Q"])[0]
 
 
 TURNS = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}<assistant>"
@@ -59,13 +59,13 @@ def test_examples_are_turns_of_the_chat_template() -> None:
 
 def test_a_template_that_is_turned_off_is_not_used() -> None:
     plain = encoder(template=TURNS, apply_chat_template=False)
-    assert (plain.chat, plain.prompts(["Q"])) == (False, encoder().prompts(["Q"]))
+    assert (plain.chat, plain.encode_prompts(["Q"])) == (False, encoder().encode_prompts(["Q"]))
 
 
 def test_examples_are_paragraphs_where_there_is_no_chat() -> None:
     read = encoder(system_instruction="Be brief.", few_shot=SHOTS)
-    assert read.prompts(["Q 3"])[0] == encoder().prompts(["Be brief.\n\nQ 1 A\n\nQ 2 B\n\nQ 3"])[0]
-    assert read.prompts(["Q 3"])[0] != encoder().prompts(["Q 3"])[0]
+    assert read.encode_prompts(["Q 3"])[0] == encoder().encode_prompts(["Be brief.\n\nQ 1 A\n\nQ 2 B\n\nQ 3"])[0]
+    assert read.encode_prompts(["Q 3"])[0] != encoder().encode_prompts(["Q 3"])[0]
 
 
 def test_a_conversation_and_its_tools_reach_the_chat_template() -> None:
@@ -81,7 +81,9 @@ def test_a_conversation_and_its_tools_reach_the_chat_template() -> None:
         encoder(template=template).template.format_prompt(offer.prompt)
         == "[pay]<user>Q 1<assistant>A<user>Q<assistant>"
     )
-    assert encoder().prompts([chat.prompt]) == encoder().prompts(["User: Q 1\n\nAssistant: A\n\nUser: Q\n\nAssistant:"])
+    assert encoder().encode_prompts([chat.prompt]) == encoder().encode_prompts(
+        ["User: Q 1\n\nAssistant: A\n\nUser: Q\n\nAssistant:"]
+    )
 
 
 @pytest.mark.parametrize("template", [None, TURNS])
@@ -89,4 +91,4 @@ def test_tools_that_a_model_would_not_see_are_refused(template: str | None) -> N
     tool = {"type": "function", "function": {"name": "pay"}}
     offer = Chat(messages=(Message(role="user", content="Q 1"),), tools=(tool,))
     with pytest.raises(ModelError, match="offers 1 tools"):
-        encoder(template=template).prompts([offer.prompt])
+        encoder(template=template).encode_prompts([offer.prompt])

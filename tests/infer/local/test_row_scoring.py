@@ -183,7 +183,7 @@ def test_an_added_mask_serves_a_model_without_sdpa(folder: Path) -> None:
 
 def test_a_model_that_mixes_its_branches_is_computed_unshared(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = open_tiny(folder, batch_size=4)
-    monkeypatch.setattr(model.scoring.forward, "_as_mask", lambda mask: mask | True)
+    monkeypatch.setattr(model.scoring.forward, "_convert_mask", lambda mask: mask | True)
     # Random weights hardly attend, so that even a wrong mask moves little.
     model.scoring.bound = 1e-3
     assert figures(model, QUESTIONS) == pytest.approx(one_by_one(folder, QUESTIONS), abs=1e-4)

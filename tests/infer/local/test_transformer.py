@@ -205,7 +205,7 @@ def test_a_label_counts_in_all_its_spellings(folder: Path, monkeypatch: pytest.M
     )
     green = model.encoder._bare_ids("green")[0]
     own = model.encoder.encode_spellings
-    monkeypatch.setattr(model.encoder, "spellings", lambda label: own(label) | {green})
+    monkeypatch.setattr(model.encoder, "encode_spellings", lambda label: own(label) | {green})
     both = completions(model, [Question(kind="choose", prompt=LETTER_PROMPTS[0], labels=("A",))])[0]
     assert both.label_mass == pytest.approx(after)
     assert both.label_mass > before
