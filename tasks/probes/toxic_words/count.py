@@ -101,7 +101,7 @@ _GAP = re.compile(r"[\s'-]{1,3}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToxicMatch:
+class Match:
     """One bad word or phrase in a text."""
 
     term: str
@@ -122,7 +122,7 @@ class ToxicCount:
     """Bad words of the tiers slur, strong and sexual."""
     by_tier: Mapping[Tier, int]
     """Bad words of each of the four tiers."""
-    matches: tuple[ToxicMatch, ...]
+    matches: tuple[Match, ...]
     """Every bad word, in the order of the text."""
     words: int
     """All words of the text, bad or not: runs of letters and digits."""
@@ -151,7 +151,7 @@ def mask_word(word: str) -> str:
     return shown + re.sub(r"\S", "*", word[1:])
 
 
-def _find_matches(text: str, folded: FoldedText, tokens: list[ToxicToken], book: Lexicon) -> Iterator[ToxicMatch]:
+def _find_matches(text: str, folded: FoldedText, tokens: list[ToxicToken], book: Lexicon) -> Iterator[Match]:
     index = 0
     while index < len(tokens):
         word, last, term = tokens[index].word, index, book.words.get(tokens[index].word)
@@ -170,13 +170,13 @@ def _find_matches(text: str, folded: FoldedText, tokens: list[ToxicToken], book:
                 if folded.offsets:
                     # What folding dropped behind the last letter (an accent, say) belongs to the word.
                     start, end = folded.offsets[start], max(folded.offsets[end], folded.offsets[end - 1] + 1)
-                match = ToxicMatch(term=term.text, tier=term.tier, text=text[start:end], start=start, end=end)
+                match = Match(term=term.text, tier=term.tier, text=text[start:end], start=start, end=end)
                 if not _is_name_or_symbol(match, text, book):
                     yield match
         index = last + 1
 
 
-def _is_name_or_symbol(match: ToxicMatch, text: str, book: Lexicon) -> bool:
+def _is_name_or_symbol(match: Match, text: str, book: Lexicon) -> bool:
     """Return whether a word is used as a name, a variable or an abbreviation: "fck = 30", "sht. 3"."""
     word = fold_text(match.text).text
     if (match.text.istitle() and word in book.names) or (match.text.isupper() and word in book.initials):

