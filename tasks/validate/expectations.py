@@ -203,12 +203,12 @@ def is_all_sound(value: object) -> bool:
 
 
 def is_rowwise(expectation: Mapping[str, Any]) -> bool:
-    """Return true if a part of a table can be checked without the rest."""
+    """Return true if an expectation can be checked on a part of a table without the rest."""
     return expectation["type"] in ROW_BY_ROW and expectation["kwargs"].get("mostly", 1) == 1
 
 
 def is_every_row(expectation: Mapping[str, Any]) -> bool:
-    """Return true if it looks at each row by itself, and at every one."""
+    """Return true if an expectation checks each row separately, and no row is exempt."""
     return is_rowwise(expectation) and "row_condition" not in expectation["kwargs"]
 
 
