@@ -99,7 +99,7 @@ def find_deciding_power(
         return None
     alone = int(worth(list(groups.samples.values()), list(groups.clusters.values())))
     count, part = wordings or (1, 0.0)
-    # As `over_wordings` counts them, of which further cases in the same wordings take nothing away.
+    # As `cover_wordings` counts them, of which further cases in the same wordings take nothing away.
     cost, lost = compute_penalty(cases, count) if wordings else 1.0, part / count
     effective = max(1, int(cost / (1 / alone + lost)))
     agreeing = min(effective, copies(np.array(list(groups.clusters.values()))))
