@@ -97,7 +97,7 @@ ONE_LOOK = Looks()
 def adjust_for_clusters(p: float | np.ndarray, freedom: float | np.ndarray) -> np.ndarray:
     """Return p values of a look corrected for few clusters, given their degrees of freedom.
 
-    What few clusters cost is counted once, by Student's quantile for the usual interval: `shares.compute_penalty`. The far tails
+    Student's quantile counts the cost of few clusters for the usual interval: `shares.compute_penalty`. The far tails
     at which early looks decide are thicker than that, and a little thicker than Student's too, since clusters that pass
     by chance also vary less: as it is counted elsewhere, a gate at its boundary was passed in 5.3 to 5.7 %.
     """
