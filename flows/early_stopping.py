@@ -183,9 +183,8 @@ class GradualTest:
         # Columns that only some of the parts have hold nothing in the others.
         parts = pa.concat_tables((self.figures[table["sha256"]] for table in tables), promote_options="default")
         looks = self.schedule.up_to(self.taken).evidence
-        return decide_early(
-            parts.to_pandas(), self.plan, make_rules(self.run.config, self.plan, tests=tests, looks=looks)
-        )
+        rules = make_rules(self.run.config, self.plan, tests=tests, looks=looks)
+        return decide_early(parts.to_pandas(), self.plan, rules)
 
     def finished_trials(self) -> Trials:
         """Return the trials with their looks, and the saved questions; count a question that cases share once."""

@@ -1,1 +1,1 @@
-"""Certificates of judges: how steady they are, and what sways them."""
+"""Certificates of judges and agents: measure how consistent and how biased they are."""

@@ -1,4 +1,4 @@
-"""Findings on an agent: pass^k and pass@k over repeated trials of its tasks, and whether trials make the same calls."""
+"""Measure agents over repeated trials: pass^k, pass@k, and whether trials make the same calls."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_TRIALS = 8
 
 
 def check_gates(min_pass_hat: Mapping[int, float], *, judges: str = "") -> None:
-    """Raise ConfigError for a gate of pass^k that is none, or for any where only `judges` are there."""
+    """Raise ConfigError for an invalid gate of pass^k, or for any gate if there are only `judges`."""
     wrong = ", ".join(f"{k}={gate:g}" for k, gate in min_pass_hat.items() if judges or k < 1 or not 0 < gate <= 1)
     if wrong:
         raise ConfigError(
@@ -35,7 +35,7 @@ def check_gates(min_pass_hat: Mapping[int, float], *, judges: str = "") -> None:
 
 
 def group_tasks(trials: Sequence[AgentTrial]) -> list[list[AgentTrial]]:
-    """Return the trials of each task."""
+    """Group trials by task."""
     ordered = sorted(trials, key=lambda trial: trial.task)
     return [list(own) for _, own in groupby(ordered, key=lambda trial: trial.task)]
 
@@ -112,7 +112,7 @@ FIGURES = {
 
 
 def trajectory_findings(tasks: Sequence[Sequence[AgentTrial]]) -> Iterator[JudgeFinding]:
-    """Yield how often two trials of one task agree; nothing if no trial has a call."""
+    """Yield findings on how often two trials of a task make the same calls; none if no trial has a call."""
     if not any(trial.calls for trials in tasks for trial in trials):
         return
     counts = np.array([_count_pairs(trials) for trials in tasks])
@@ -124,7 +124,7 @@ def trajectory_findings(tasks: Sequence[Sequence[AgentTrial]]) -> Iterator[Judge
 
 
 def _count_pairs(trials: Sequence[AgentTrial]) -> tuple[int, ...]:
-    """Return the pairs of trials of a task, and those of each of `FIGURES`."""
+    """Count the pairs of trials of a task, and the agreeing pairs for each of `FIGURES`."""
     pairs = list(combinations(trials, 2))
     alike = [pair for pair in pairs if [call.name for call in pair[0].calls] == [call.name for call in pair[1].calls]]
     same = [pair for pair in alike if are_same_calls(pair[0].calls, pair[1].calls, ordered=True)]
@@ -132,7 +132,7 @@ def _count_pairs(trials: Sequence[AgentTrial]) -> tuple[int, ...]:
 
 
 def find_divergences(tasks: Sequence[Sequence[AgentTrial]]) -> list[FailedTrial]:
-    """Return where each failed trial first differs from the passed trial of its task that is alike for longest."""
+    """Return the call at which each failed trial first differs from the most similar passed trial of its task."""
     return [
         _compare(trial, [own for own in trials if own.passed])
         for trials in tasks
@@ -159,6 +159,6 @@ def _compare(trial: AgentTrial, passed: Sequence[AgentTrial]) -> FailedTrial:
 
 
 def _count_common(first: AgentTrial, second: AgentTrial) -> int:
-    """Return how many calls are the same from the beginning on."""
+    """Return how many leading calls are the same."""
     pairs = zip(first.calls, second.calls, strict=False)
     return sum(1 for _ in takewhile(lambda pair: is_same_call(*pair), pairs))

@@ -1,4 +1,4 @@
-"""Certificate of a judge from an evaluation: the findings of its judge tests, one bias after the other."""
+"""Build the certificate of a judge from the judge tests of a run."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _findings_of(outcome: Outcome, gate: float) -> Iterator[JudgeFinding]:
 
 
 def _mean(outcome: Outcome, name: str) -> Mean | None:
-    """Return a figure with its interval, or None if the run does not have it."""
+    """Return a figure of an outcome with its interval, or None if it is missing."""
     own = outcome["estimates"].get(name)
     if own is None:
         return None

@@ -1,4 +1,4 @@
-"""Findings of a certificate: figures compared with their gates."""
+"""Make the findings of a certificate: figures with verdicts against their gates."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def make_finding(
 
 
 class PositionMeans(NamedTuple):
-    """What verdicts in both orders show; a figure without its grounds is None."""
+    """Means over a judge's verdicts in both orders; None if the data for a figure is missing."""
 
     again: Mean | None
     """Share of pairs of verdicts on the same prompt that differ, or None if each prompt was asked once."""
@@ -95,7 +95,7 @@ def position_findings(
 def _decide(
     mean: Mean | None, gate: float | None, *, two_sided: bool, unread: float, most: float
 ) -> tuple[FindingVerdict, str]:
-    """Return the verdict on a figure, and its sentence."""
+    """Return the verdict on a figure, and a sentence that explains it."""
     if mean is None:
         return "inconclusive" if gate is not None else "shown", "No verdict shows it."
     if gate is None:
@@ -119,7 +119,7 @@ def _decide(
 
 
 def _locate(interval: Interval, gate: float, *, two_sided: bool) -> FindingVerdict:
-    """Return whether an interval lies beyond its gate, within it, or on both sides."""
+    """Return pass if an interval is within its gate, fail if beyond it, else inconclusive."""
     low, high = interval
     if low > gate or (two_sided and high < -gate):
         return "fail"
@@ -131,7 +131,7 @@ def _points(share: float) -> str:
 
 
 def describe_need(mean: Mean, gate: float, what: str = "more pairs") -> str:
-    """Return about how many more rows would decide it at the observed value, or "" if none would."""
+    """Return a clause on about how many more rows would decide at the observed value, or "" if none would."""
     if mean.interval is None or math.isclose(distance := abs(gate - abs(mean.value)), 0, abs_tol=1e-3):
         return ""
     half = (mean.interval[1] - mean.interval[0]) / 2
@@ -140,14 +140,14 @@ def describe_need(mean: Mean, gate: float, what: str = "more pairs") -> str:
 
 
 def decide_minimum(interval: Interval | None, gate: float) -> FindingVerdict:
-    """Return the verdict on a figure that has to reach its gate."""
+    """Return the verdict on a figure with a minimum as its gate."""
     if interval is None or interval.low < gate <= interval.high:
         return "inconclusive"
     return "pass" if interval.low >= gate else "fail"
 
 
 def decide_all(findings: Iterable[JudgeFinding]) -> FindingVerdict:
-    """Return `fail` where one fails, `pass` where all that have a gate pass, `shown` where none has one."""
+    """Return the overall verdict: `fail` if one fails, `pass` if all gates pass, `shown` if there is no gate."""
     verdicts = {finding["verdict"] for finding in findings} - {"shown"}
     if not verdicts:
         return "shown"

@@ -1,4 +1,4 @@
-"""People's labels in a judge's certificate: agreement, and the rates that its verdicts imply with them."""
+"""Use people's labels in a judge's certificate: agreement, and pass rates corrected by the labels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EVEN = 0.5
 
 
 def single_answer_findings(verdicts: pd.DataFrame, *, gate_rate: float | None) -> Iterator[JudgeFinding]:
-    """Yield what the labels say of one judge of single answers; rows are those of `read_single_answers`.
+    """Yield findings from labels on a judge of single answers; rows are those of `read_single_answers`.
 
     The rate by people passes if it reaches `gate_rate`.
     """
@@ -42,7 +42,7 @@ def single_answer_findings(verdicts: pd.DataFrame, *, gate_rate: float | None) -
 
 
 def _find_cut(verdict: pd.Series[float], labelled: pd.DataFrame) -> float:
-    """Return the least verdict that is a pass: 1, or the score that passes about as many replies as people do."""
+    """Return the lowest verdict that counts as pass: 1, or the score that passes about as many replies as people do."""
     if verdict.dropna().isin((0, 1)).all():
         return 1.0
     scores, good = labelled["verdict"].to_numpy(), int((labelled["label"] == 1).sum())
@@ -55,7 +55,7 @@ def _measure(name: str, figure: str, true: pd.Series[bool], rows: pd.DataFrame) 
 
 
 def pair_findings(verdicts: pd.DataFrame) -> Iterator[JudgeFinding]:
-    """Yield what the labels say of one judge of pairs of answers; nothing without labels. Rows: `read_verdicts`."""
+    """Yield findings from labels on a judge of answer pairs, none without labels. Rows: `read_verdicts`."""
     if verdicts["label"].isna().all():
         return
     pairs = pd.DataFrame([_summarise(pair) for _, pair in verdicts.groupby(["pair", "answers"], sort=False)])
@@ -74,7 +74,7 @@ def pair_findings(verdicts: pd.DataFrame) -> Iterator[JudgeFinding]:
 
 
 def _summarise(pair: pd.DataFrame) -> dict[str, object]:
-    """Return what a judge says of a pair, as means over both orders."""
+    """Return a judge's verdicts on a pair as means over both orders."""
     label, answers = pair["label"].iloc[0], pair["answers"].iloc[0]
     orders = [own for _, own in pair[pair["choice"].notna()].groupby("order")["choice"]]
     agrees = [float((own == label).mean()) for own in orders] if label else []

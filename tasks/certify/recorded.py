@@ -1,4 +1,4 @@
-"""Certificates from recorded verdicts of judges and recorded trials of agents."""
+"""Build certificates from recorded verdicts of judges and recorded trials of agents."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def measure_positions(verdicts: pd.DataFrame) -> PositionMeans:
 
 
 def _count_pairs(choices: Sequence[Sequence[str]]) -> tuple[int, ...]:
-    """Return pairs of verdicts of one pair of answers, and those that differ: first order, second order, across."""
+    """Count compared and differing verdicts on one pair of answers: in the first order, in the second, and across."""
     counted: list[int] = []
     for own in choices:
         total, same = len(own) * (len(own) - 1) // 2, sum(n * (n - 1) // 2 for n in Counter(own).values())

@@ -1,4 +1,4 @@
-"""Recorded verdicts of judges on single answers, pass or fail or a score, with labels of people on some."""
+"""Read recorded verdicts on single answers (pass, fail or a score), some with labels by people."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def read_single_answers(sources: Iterable[str]) -> pd.DataFrame:
 
 
 def _parse_source(source: str, kinds: dict[str, dict[str, str]]) -> list[tuple[str, float, float, str]]:
-    """Return the rows of a file; `kinds` keeps a word and a score of each judge, which has one of both."""
+    """Return the rows of a file; `kinds` records whether each judge uses words or scores."""
     usual, rows = PurePath(source).name.partition(".")[0], list(read_rows(source))
     columns = find_columns(list_columns(rows), source, NAMES, NEEDED)
     read = []

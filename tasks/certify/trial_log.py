@@ -1,4 +1,4 @@
-"""Recorded trials of agents: files of tau-bench and tau2-bench, logs of Inspect with epochs, and tables."""
+"""Read recorded trials of agents from tau-bench, tau2-bench, Inspect logs with epochs, and tables."""
 
 from __future__ import annotations
 
@@ -96,12 +96,12 @@ def read_trials(source: str) -> dict[str, list[AgentTrial]] | None:
 
 
 def _clean_name(value: Any) -> str:
-    """Return a value as a name that files can hold: without half of a surrogate pair."""
+    """Return a value as a name that files can store: lone surrogates are replaced."""
     return SURROGATE.sub("?", str(value))
 
 
 def _drop_single_group(trials: list[AgentTrial]) -> list[AgentTrial]:
-    """Return trials with each task as its own group, where all are in one: that is no group of them."""
+    """Make each task its own group if all trials are in one group."""
     is_one = len({trial.cluster for trial in trials}) == 1
     return [replace(trial, cluster=trial.task) for trial in trials] if is_one else trials
 
@@ -124,7 +124,7 @@ def _find_rows(source: str) -> list[tuple[int, Row]] | None:
 
 
 def _follow(value: Any, *keys: str) -> Any:
-    """Return what lies below keys of mappings, or None if there is nothing."""
+    """Return the value under nested keys, or None if a key is missing."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value

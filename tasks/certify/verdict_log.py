@@ -1,4 +1,4 @@
-"""Recorded verdicts of judges on pairs of answers, in both orders and over several askings."""
+"""Read recorded verdicts of judges on pairs of answers, in both orders and repeated askings."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _yield_verdicts(source: str) -> Iterator[tuple[Any, ...]]:
 
 
 def _to_text(value: Any) -> str:
-    """Return a value as text; a whole number without a point, and nothing for a missing one."""
+    """Return a value as text: whole numbers without a decimal point, "" for a missing value."""
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return ""
     return str(int(value) if isinstance(value, float) and value.is_integer() else value).strip()
@@ -170,7 +170,7 @@ def list_columns(rows: Iterable[tuple[int, Row]]) -> list[str]:
 def find_columns(
     columns: Sequence[str], source: str, names: Mapping[str, tuple[str, ...]], needed: Sequence[str]
 ) -> Mapping[str, str]:
-    """Return our names of the parts of a row, to its columns.
+    """Map our names of a row's parts to the file's columns.
 
     Raises DataError if a needed one is missing.
     """

@@ -1,1 +1,1 @@
-"""Comparison of finished runs."""
+"""Compare finished runs of several models on the same cases."""

@@ -1,4 +1,4 @@
-"""Compare finished runs of several models."""
+"""Compare finished runs of several models, test by test, and decide which are worse than the baseline."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def _compare_tests(
 
 
 def _list_notes(rows: AlignedCases, test: str, runs: Sequence[FinishedRun], names: Sequence[str]) -> Iterator[str]:
-    """Yield what readers must know of a test: cases left out, other readings, early stops."""
+    """Yield notes on a test: cases left out, different ways of reading, early stops."""
     whole = rows.asked.shape[1]
     if rows.left_out:
         alike = f"the {counted('cases', whole)} that were scored alike"
@@ -187,7 +187,7 @@ SENTENCES: Mapping[Verdict, str] = {
 
 
 def _yield_warnings(runs: Sequence[FinishedRun]) -> Iterator[str]:
-    """Yield warnings about the runs, whatever the tests say."""
+    """Yield warnings about the runs that do not depend on a test."""
     shared = list_shared_tests(runs)
     yield from (f"{run.folder.name} is incomplete." for run in runs if run.verdict == "incomplete")
     for test in dict.fromkeys(test for run in runs for test in run.tests if test not in shared):

@@ -1,4 +1,4 @@
-"""Cases that flipped: they passed with the baseline and failed with another model, or the other way round."""
+"""Find flipped cases: they passed with the baseline and failed with another model, or the reverse."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST = 500
 
 
 def find_flips(comparison: Comparison, *, most: int = MOST) -> Flips:
-    """Return the cases that flipped between the baseline and each other model, of runs that are still there."""
+    """Return the flipped cases between the baseline and each other model; deleted runs are skipped."""
     runs = [read_finished_run(model["folder"], Place(".")) for model in comparison["models"]]
     shown: list[Flip] = []
     counts: dict[tuple[str, str], FlipCount] = {}

@@ -1,4 +1,4 @@
-"""Every pair of models in one test: the difference, how sure it is, a verdict on the first, and ranks."""
+"""Compare every pair of models in one test: difference, interval, p value, verdict and ranks."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LEAST_ROOM = 1e-4
 
 
 def compare_pairs(rows: AlignedCases, names: Sequence[str], *, margin: float) -> list[Pair]:
-    """Compare all pairs of models in one test, those with the baseline first: the first of the rows and the names."""
+    """Compare all pairs of models in one test, starting with the baseline, which is the first in rows and names."""
     places = list(combinations(range(len(names)), 2))
     pairs = [_compare_pair(rows, (names[other], names[one]), (other, one)) for one, other in places]
     # Holm's correction is over all pairs: which of them may claim something depends on results where runs stop early.
@@ -50,7 +50,7 @@ def compare_pairs(rows: AlignedCases, names: Sequence[str], *, margin: float) ->
 def get_rate(
     passed: np.ndarray, cluster: np.ndarray, *, chosen: bool = False, looks: Looks = ONE_LOOK
 ) -> ComparedRate | None:
-    """Return the pass rate of scored cases with its interval, which counts all looks; None if there are no cases.
+    """Return the pass rate of scored cases with an interval over all looks, or None if there are no cases.
 
     It has no interval if the cases are chosen, by a run that stopped when its own result let it.
     """
@@ -147,7 +147,7 @@ def compute_difference(
 
 
 def _get_confidence(looks: Looks) -> float:
-    """Confidence of the two-sided intervals at a look, all of which are right in 95 %."""
+    """Return the confidence of the intervals at a look, so that all looks together have 95 %."""
     return CONFIDENCE if looks == ONE_LOOK else 1 - 2 * looks.level(LEVEL / 2)
 
 
@@ -185,7 +185,7 @@ def _flip_signs(differences: np.ndarray, cluster: np.ndarray) -> float | None:
 
 
 def decide(pair: Pair, margin: float) -> Pair:
-    """The pair with its verdict: the first that applies of those in `DEFINITIONS`.
+    """Return the pair with its verdict: the first in `DEFINITIONS` that applies.
 
     Its second model is the baseline. "Not worse" is a claim of its own for each candidate, and needs no correction for
     their number. It is a test of non-inferiority: G. Piaggio and others, JAMA 308 (2012) 2594-2604.
@@ -227,7 +227,7 @@ def _count_asked(pair: Pair) -> int:
 
 
 def count_further_pairs(cases: int, estimate: Difference, margin: float) -> int | None:
-    """Return about how many more cases give a verdict with 80 % power, if the models differ as before; None if none do.
+    """Return about how many more cases give a verdict with 80 % power at this difference, or None if none do.
 
     An interval narrows with the square root of the cases. It must keep clear of the margin, or of 0, by as many
     standard errors as four of five samples have to spare.
@@ -280,7 +280,7 @@ def _explain_verdict(verdict: Verdict, pair: Pair, estimate: Difference, margin:
 def rank_models(
     rows: AlignedCases, pairs: Sequence[Pair], names: Sequence[str], *, gates: Sequence[float | None]
 ) -> list[Standing]:
-    """The models of one test, by rank, those of one rank by pass rate; names and gates are in the order of its rows."""
+    """Return the models of one test by rank, then by pass rate; names and gates are in the order of the rows."""
     losers = [pair["second" if sign > 0 else "first"] for pair in pairs if (sign := find_direction(pair))]
     scored = np.isfinite(rows.passed)
     places = [
@@ -305,7 +305,7 @@ def rank_models(
 
 
 def make_leaderboard(tests: Sequence[Contest], names: Sequence[str]) -> list[RankedModel]:
-    """The models over all tests, by the mean of their ranks; every test counts the same."""
+    """Return the models ordered by their mean rank over all tests, each weighted equally."""
     ranks: dict[str, dict[str, int]] = {name: {} for name in names}
     for test in tests:
         for standing in test["standings"]:

@@ -1,4 +1,4 @@
-"""Rows of the same cases from several runs, side by side; runs with other cases are refused."""
+"""Align the results of several runs by case, and refuse runs that asked different cases."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ UNKNOWN = -1
 
 
 class OtherScorerError(ComparisonError):
-    """Cases of one test were scored in different ways: that test is left out, or those cases are."""
+    """Runs scored cases of one test in different ways; these cases, or the test, are left out."""
 
 
 class TooFewSharedError(ComparisonError):
-    """A run stopped so early that a test has too few cases which all were asked: that test is left out."""
+    """A run stopped so early that too few cases of a test were asked in all runs; the test is left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlignedCases:
-    """The cases of one test that at least one run asked; repeats of a case are one."""
+    """Results of all runs for the cases of one test, aligned by case; repeats count as one case."""
 
     passed: np.ndarray
     """(runs, cases), float64: 1 passed, 0 not, between them the share of repeats that passed; NaN: not scored."""
@@ -62,13 +62,13 @@ class AlignedCases:
 
     @property
     def common(self) -> np.ndarray:
-        """(cases,), bool: those that were scored for every model."""
+        """(cases,), bool: scored for every model."""
         complete: np.ndarray = np.isfinite(self.passed).all(axis=0)
         return complete
 
 
 def read_cases(runs: Sequence[FinishedRun], test: str) -> AlignedCases:
-    """Return the cases of a test in all runs, but for those that were scored in different ways.
+    """Return the aligned cases of a test, without those that runs scored in different ways.
 
     Raises OtherScorerError if all were, or ComparisonError where a table cannot be read.
     """
@@ -96,7 +96,7 @@ def read_cases(runs: Sequence[FinishedRun], test: str) -> AlignedCases:
 
 
 def align_tables(tables: Sequence[Sequence[Table]], looks: Looks) -> AlignedCases:
-    """Return the cases of one test, of which each run has some results in tables, asked side by side so far."""
+    """Align the cases of one test from the result tables of runs that are still going on together."""
     wanted = [name for name in (*COLUMNS.names, "control") if name in list_column_names(tables[0][0])]
     parts = [[read_arrow(part, columns=wanted) for part in own] for own in tables]
     kept, noticed = _keep_known_answers([pa.concat_tables(own).filter(~pc.field("control")) for own in parts])
@@ -104,7 +104,7 @@ def align_tables(tables: Sequence[Sequence[Table]], looks: Looks) -> AlignedCase
 
 
 def _keep_known_answers(tables: Sequence[pa.Table]) -> tuple[list[pa.Table], bool]:
-    """Keep the rows whose right answer is known if all runs are judged by it, else all rows; also return which."""
+    """Keep only rows with a known right answer if all runs are scored by it; also return whether they are."""
     for table in tables:
         if not {RIGHT_AND_NOTICED, "answer_known"} <= set(table.column_names) or not table.num_rows:
             return list(tables), False
@@ -115,7 +115,7 @@ def _keep_known_answers(tables: Sequence[pa.Table]) -> tuple[list[pa.Table], boo
 
 
 def _align(tables: Sequence[pa.Table], *, noticed: bool) -> tuple[AlignedCases, list[np.ndarray]]:
-    """Return the cases of which runs have results, and for each run which of them its rows are about."""
+    """Return the aligned cases of all runs, and for each run the case number of each row."""
     codes, ids = _encode([_case_ids(table) for table in tables])
     groups, _ = _encode([table["cluster"] for table in tables])
     samples, _ = _encode([table["sample_id"] for table in tables])
@@ -150,7 +150,7 @@ def _case_ids(table: pa.Table) -> Any:
 
 
 def _encode(columns: Sequence[Any]) -> tuple[list[np.ndarray], Any]:
-    """Return each column as whole numbers that stand for its values, the same in all columns, and these values."""
+    """Encode the values of columns as whole numbers, with one shared list of values."""
     chunks = [chunk for column in columns for chunk in column.chunks]
     codes, values = pd.factorize(pd.array(pa.chunked_array(chunks, pa.string()), dtype="string[pyarrow]"))
     return np.split(codes, np.cumsum([len(column) for column in columns])[:-1]), values
@@ -201,7 +201,7 @@ LEAST_SHARED = 30
 
 
 def refuse_few_shared(rows: AlignedCases, runs: Sequence[FinishedRun], test: str) -> None:
-    """Raise TooFewSharedError for a test that hardly has cases which all were asked, since runs stopped early."""
+    """Raise TooFewSharedError if runs stopped so early that a test has too few shared cases."""
     shared = int(rows.asked.all(axis=0).sum())
     if not rows.early or shared >= LEAST_SHARED:
         return
@@ -215,7 +215,7 @@ def refuse_few_shared(rows: AlignedCases, runs: Sequence[FinishedRun], test: str
 
 
 def refuse_other_cases(runs: Sequence[FinishedRun], test: str) -> None:
-    """Raise ComparisonError for runs of which one has a case that the other has not, with the first such case.
+    """Raise ComparisonError if one run asked a case that another did not; the error names the first such case.
 
     What one of them could not perturb may lack in it, or have other cases in the other: some models are asked in ways
     that others cannot be. Such cases are counted, and no reason to refuse; nor are samples that a run was not asked
@@ -246,7 +246,7 @@ def refuse_other_cases(runs: Sequence[FinishedRun], test: str) -> None:
 
 
 def read_columns(file: Place, columns: pa.Schema, *, optional: Sequence[str] = (), rows: Any) -> pa.Table:
-    """Read columns of the rows that an Arrow expression chooses, as far as they are there, or raise ComparisonError."""
+    """Read existing columns of the rows that an Arrow expression selects, or raise ComparisonError."""
     with _read_from(file) as path:
         known = pq.read_schema(path).names
         wanted = pa.schema([field for field in columns if field.name in known or field.name not in optional])
@@ -262,7 +262,7 @@ def read_full_rows(run: FinishedRun, test: str, ids: Sequence[str]) -> dict[str,
 
 @contextmanager
 def _read_from(file: Place) -> Iterator[Path]:
-    """Yield the file on this machine, and report what is wrong with it as an error of the comparison."""
+    """Yield a local copy of a file; errors in reading it become ComparisonError."""
     try:
         with file.here() as path:
             yield path

@@ -1,4 +1,4 @@
-"""Finished runs read from their folders, and the settings that compared runs must share."""
+"""Read finished runs from their folders, and check that they share the settings that a comparison needs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ VERSION = "version of the test"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedRun:
-    """A run, with everything that must be the same in another one for the two to be comparable."""
+    """A finished run with the facts that must be equal for a comparison."""
 
     folder: Place
     """Folder that the run was published to."""
@@ -96,7 +96,7 @@ def find_run_folder(name: str, runs: Place) -> Place | None:
 
 
 def find_baseline_folder(address: str, config: RunConfig) -> str:
-    """Return the folder of the run that a new one is held against, before that asks a model.
+    """Return the folder of the run that is the baseline of a new run, before that asks a model.
 
     Args:
         address: folder of a finished run, or one that holds runs: the newest finished one of the suite counts.
@@ -138,7 +138,7 @@ def _find_baseline(address: str, suite: str) -> FinishedRun:
 
 
 def find_joint_looks(runs: Sequence[FinishedRun], test: str) -> Looks | None:
-    """Return when runs might have been stopped that were asked the same cases side by side, or None for any others."""
+    """Return the looks that runs share if they were asked and stopped together, or None for other runs."""
     own = [run.stopping.get(test) for run in runs]
     schedules = [(stop.get("beside", []), stop.get("shares", [])) if stop else ([], []) for stop in own]
     beside, shares = schedules[0]
@@ -147,7 +147,7 @@ def find_joint_looks(runs: Sequence[FinishedRun], test: str) -> Looks | None:
 
 
 def name_contenders(runs: Sequence[FinishedRun]) -> list[Contender]:
-    """Name the runs for a comparison: by their models, with their places where two have the same model."""
+    """Name the runs for a comparison by their models; add the folder if two runs have the same model."""
     models = [run.model for run in runs]
     return [
         Contender(
@@ -233,7 +233,7 @@ REMEDIES = {
 
 
 def refuse_unlike(runs: Sequence[FinishedRun]) -> None:
-    """Raise ComparisonError for runs that did not ask the same, and for fewer than two of them."""
+    """Raise ComparisonError if runs did not ask the same, or if there are fewer than two."""
     folders = [run.folder for run in runs]
     if len(set(folders)) < max(2, len(folders)):
         raise ComparisonError(

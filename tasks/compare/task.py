@@ -1,4 +1,4 @@
-"""Prefect task: compare."""
+"""Prefect task that compares finished runs."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from contrapose.tasks.core.policy import room_task
 
 @room_task("compare", run_name="compare with {baseline}", persist=False)
 def compare(folders: list[str], baseline: str, margin: float) -> Comparison:
-    """Compare finished runs with one of them; a loss of pass rate up to the margin is still called not worse."""
+    """Compare finished runs with the baseline among them; a loss of pass rate up to the margin is "not worse"."""
     return compare_runs(folders, baseline=baseline, margin=margin)

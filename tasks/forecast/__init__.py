@@ -1,1 +1,1 @@
-"""Forecast of a run before it starts: calls, tokens, time and cost."""
+"""Forecast a run before it starts: calls, tokens, time, cost, and what its cases can decide."""

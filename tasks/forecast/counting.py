@@ -1,4 +1,4 @@
-"""Count what a run would ask, from its cases; no model is called."""
+"""Count the calls that a run would make, from its cases; no model is called."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LookUp = Callable[[Sequence[Question]], Answers]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallCount:
-    """Distinct questions, and what those without an answer give to read and ask to write."""
+    """Number of questions, and the text lengths of those not answered yet."""
 
     questions: int = 0
     """Distinct ones."""
@@ -31,7 +31,7 @@ class CallCount:
 
     @property
     def calls(self) -> int:
-        """Questions to ask; every one is a request."""
+        """Number of calls: questions without a stored answer."""
         return self.questions - self.answered
 
     def __add__(self, other: CallCount) -> CallCount:
@@ -40,7 +40,7 @@ class CallCount:
 
 @dataclass(slots=True)
 class UpperBound:
-    """Upper bound of the calls that may come on top of those counted."""
+    """Upper bound of additional calls, such as those to the reader model."""
 
     tests: dict[str, int] = field(default_factory=dict)
     """Of each test that may make some."""
@@ -60,7 +60,7 @@ class UpperBound:
 
 @dataclass(slots=True)
 class CallCounter:
-    """Counts what cases ask, test by test; a question that two tests share is counted once in all."""
+    """Counts the calls of cases, test by test; a question that two tests share counts once."""
 
     look_up: LookUp
     """The answers that are there."""
@@ -86,7 +86,7 @@ class CallCounter:
         asks_back: bool = False,
         asks_back_instead: bool | None = None,
     ) -> list[CallCount]:
-        """Count the cases of one test; return what it asks up to the end of each portion, beginning with nothing.
+        """Count the cases of one test; return the cumulative count before the first and after each portion.
 
         `asks_back`: the model is asked about replies that cannot be read; `asks_back_instead`: about those that may be
         read in place of likelihoods, too, which are not counted where it is None.

@@ -1,4 +1,4 @@
-"""Power of a run: what its cases can decide about each test's gate, and between two models."""
+"""Estimate the power of a run: what its cases can decide about gates and between two models."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ second."""
 
 @dataclass(slots=True)
 class CaseGroups:
-    """Which of the cases that will be asked belong together; controls are left out, as at the gate."""
+    """Counts of the judged cases in each cluster and sample; controls are left out, as at the gate."""
 
     samples: Counter[str] = field(default_factory=Counter)
     """Cases of each sample."""
@@ -42,18 +42,18 @@ class CaseGroups:
 
 
 def is_judged(case: Case) -> bool:
-    """Return whether the case counts at the gate once it is answered."""
+    """Return whether the case will count at the gate."""
     return case.skip_reason is None and not case.control
 
 
 def name_cluster(case: Case) -> tuple[str, bool]:
-    """Return the name of its cluster, else of its sample, and whether it is the sample's."""
+    """Return the name of a case's cluster, or of its sample, and whether it is the sample's."""
     return case.cluster or case.sample_id, case.cluster is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecidingPower:
-    """What the cases of one test can decide, if each of them is scored."""
+    """Gates and differences that the cases of one test can decide, if each is scored."""
 
     cases: int
     """That will be asked, repeats too, without controls."""
@@ -88,7 +88,7 @@ def find_deciding_power(
     orders: bool = False,
     wordings: tuple[int, float] | None = None,
 ) -> DecidingPower | None:
-    """Return what one test can decide; None if it asks nothing.
+    """Return the deciding power of one test, or None if it asks nothing.
 
     The `samples` were drawn from the `rows` of the source, skipped ones included; `level` is the p value that a verdict
     needs, and `orders` says whether two orders of the same things are compared. `wordings` are how many count as a
@@ -99,7 +99,7 @@ def find_deciding_power(
         return None
     alone = int(worth(list(groups.samples.values()), list(groups.clusters.values())))
     count, part = wordings or (1, 0.0)
-    # As `over_wordings` counts them, of which further cases in the same wordings take nothing away.
+    # As `cover_wordings` counts them, of which further cases in the same wordings take nothing away.
     cost, lost = compute_penalty(cases, count) if wordings else 1.0, part / count
     effective = max(1, int(cost / (1 / alone + lost)))
     agreeing = min(effective, copies(np.array(list(groups.clusters.values()))))

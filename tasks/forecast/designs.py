@@ -1,4 +1,4 @@
-"""Cheapest designs: how many samples and wordings give an interval of a wanted length."""
+"""Find the cheapest design: how many samples and wordings give an interval of a wanted length."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HALF_WIDTH = 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Design:
-    """How a test asks: so many samples, each in some of the wordings."""
+    """A test design: the number of samples, of wordings, and of wordings for each sample."""
 
     samples: int
     wordings: int
@@ -47,7 +47,7 @@ def _quantile(wordings: int) -> float:
 
 
 def assume_variances() -> WordingVariances:
-    """Return the variances that are assumed where nothing was measured, of a pass rate of 70 %."""
+    """Return the variances assumed without measurements, for a pass rate of 70 %."""
     whole = RATE * (1 - RATE)
     samples, wordings = IN_SAMPLE * whole, ASSUMED * whole
     return WordingVariances(samples=samples, wordings=wordings, askings=0.0, rest=whole - samples - wordings)

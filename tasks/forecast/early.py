@@ -1,4 +1,4 @@
-"""Expected questions of a test that may stop early, simulated with the evidence that stops such a run."""
+"""Simulate tests that may stop early, to forecast their calls and verdicts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CERTAIN = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectedRun:
-    """What becomes of a test whose true pass rate is this one, over many simulated runs."""
+    """Results of many simulated runs of a test with one true pass rate."""
 
     true_rate: float
     """0 to 1."""
@@ -53,7 +53,7 @@ class ExpectedRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stretch:
-    """What is asked between two looks."""
+    """The judged cases that are asked between two looks."""
 
     samples: np.ndarray
     """(samples,): judged cases of each."""
@@ -68,7 +68,7 @@ class Stretch:
 
 @dataclass(frozen=True, kw_only=True)
 class Course:
-    """The judged cases of a test in the order in which they are asked, and where one looks."""
+    """The judged cases of a test in the order of asking, and the positions of the looks."""
 
     groups: CaseGroups
     """Its samples and clusters, in that order; those of a cluster stand together."""

@@ -1,4 +1,4 @@
-"""Tokens, time and cost of a run, each with its basis: earlier answers of the model, if any."""
+"""Forecast tokens, time and cost of a run, based on earlier answers of the model if there are any."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class PastReply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PastAnswers:
-    """Some earlier answers of one model. A mean is None where there are fewer than `ENOUGH`."""
+    """Earlier answers of one model. A mean is None if there are fewer than `ENOUGH`."""
 
     answers: Sequence[PastReply] = ()
     """In any order."""
@@ -56,31 +56,31 @@ class PastAnswers:
 
     @property
     def replies(self) -> list[PastReply]:
-        """The answers that are texts."""
+        """Return the answers that are texts."""
         return [answer for answer in self.answers if answer.kind == "generate"]
 
     @property
     def reply_tokens(self) -> float | None:
-        """Mean length of a reply."""
+        """Return the mean tokens of a reply."""
         replies = self.replies
         return sum(reply.written for reply in replies) / len(replies) if len(replies) >= ENOUGH else None
 
     @property
     def seconds_per_call(self) -> float | None:
-        """Mean latency; answers of a batch have none."""
+        """Return the mean latency in seconds; answers of a batch have none."""
         seconds = [answer.seconds for answer in self.answers if answer.seconds]
         return sum(seconds) / len(seconds) if len(seconds) >= ENOUGH else None
 
     @property
     def tokens_per_second(self) -> float | None:
-        """Tokens read and written in a second of a local model's work."""
+        """Return the tokens that a local model reads and writes per second."""
         seconds = sum(answer.seconds for answer in self.answers)
         tokens = sum(answer.read + answer.written for answer in self.answers)
         return tokens / seconds if len(self.answers) >= ENOUGH and seconds else None
 
 
 def read_past_answers(config: RunConfig) -> PastAnswers:
-    """The latest answers in the store of runs that asked the same model in the same way."""
+    """Read the latest stored answers from runs that asked the same model with the same settings."""
     store = Store()
     pasts: list[PastReply] = []
     for run, stored in store.runs.latest(RUNS_LOOKED_AT):
@@ -119,7 +119,7 @@ UNKNOWN = "nothing was measured yet; a first run measures it"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A figure and what it rests on."""
+    """A forecast number and the reason for it."""
 
     value: float | None
     """None where it is not known."""
@@ -131,7 +131,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast:
-    """What asking takes, as far as can be told beforehand."""
+    """The expected tokens, time and cost of some questions."""
 
     prompt_tokens: Figure
     """Tokens to read."""

@@ -1,1 +1,1 @@
-"""History: a record of every run, and what changed since the last good one."""
+"""History: store a record of every run, and find what changed since the last passed run."""

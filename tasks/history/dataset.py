@@ -1,4 +1,4 @@
-"""Files of the history: each run is one row in one small file of its own, so that none overwrites another."""
+"""Write and repair the files of the history: each run has its own small file, so that none overwrites another."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ SCHEMA = pa.schema(
 
 
 def to_table(run: PastRun) -> pa.Table:
-    """A run as a table of one row."""
+    """Return a run as a table of one row."""
     tests = [
         {name: value for name, value in test.items() if name != "interval"}
         | dict(zip(("low", "high"), test["interval"] or (None, None), strict=True))
@@ -104,7 +104,7 @@ def from_row(row: Mapping[str, Any]) -> PastRun:
 
 
 def verified_rows(table: pa.Table) -> pa.Table:
-    """Return a file's rows with the columns of today, missing ones empty, or raise ValueError for what no run wrote."""
+    """Return a file's rows with the present columns, missing ones empty, or raise ValueError if no run wrote it."""
     if MARK not in (table.schema.metadata or {}):
         raise ValueError("not written by a run")
     if not table.schema.equals(SCHEMA):
@@ -116,7 +116,7 @@ def verified_rows(table: pa.Table) -> pa.Table:
 
 
 def _is_possible(row: Mapping[str, Any]) -> bool:
-    """Return whether nothing is missing that a run always has, and every value is one that it can have."""
+    """Return whether a row has all values that a run must have, and only valid ones."""
     if any(value is None for value in row.values()):
         return False
     for test in row["tests"]:
@@ -149,7 +149,7 @@ FOLDER = ".history"
 
 
 def find_place(chosen: str | None, output: str) -> str:
-    """Return the folder or URL of the history: the chosen one, the environment's, or one in the folder of the runs.
+    """Return the folder or URL of the history: the setting, the environment variable, or a folder in `output`.
 
     Raises ConfigError if it holds a password, which every message about it would repeat.
     """
@@ -158,13 +158,13 @@ def find_place(chosen: str | None, output: str) -> str:
 
 
 def make_file_name(key: str) -> str:
-    """Name of the file of a run by its key: the same key is the same file, and two keys are never one."""
+    """Return the file name of a run from its key; different keys give different names."""
     readable = "".join(sign if sign.isascii() and (sign.isalnum() or sign in "._-") else "-" for sign in key)
     return f"{readable.lstrip('.')[:120]}-{hashlib.sha256(key.encode(errors='replace')).hexdigest()[:12]}.parquet"
 
 
 def append_run(where: str, run: PastRun, *, key: str) -> None:
-    """Put a run into the history at a folder or URL, in place of what it left there before under the same key."""
+    """Write a run into the history at a folder or URL, replacing its earlier record with the same key."""
     write_run(where, make_file_name(key), run)
 
 
@@ -189,7 +189,7 @@ SEAL = re.compile(rb"sha256:[0-9a-f]{64}")
 
 
 def is_broken(content: bytes) -> bool:
-    """Return whether a file was changed since it was sealed; one without a seal counts as intact."""
+    """Return whether a file no longer matches its checksum; a file without one counts as intact."""
     seals = SEAL.findall(content[content.rfind(KEY) :]) if KEY in content else []
     return len(seals) == 1 and _seal(content.replace(seals[0], BLANK)) != seals[0]
 
@@ -203,7 +203,7 @@ OURS = re.compile(r".+-[0-9a-f]{12}\.parquet")
 
 
 def make_past_run(summary: Summary, made_of: dict[Facet, dict[str, str]]) -> PastRun:
-    """Return a run as the history keeps it."""
+    """Return the history's record of a run."""
     names = ("test_type", "verdict", "pass_rate", "min_pass_rate", "scored", "stopping")
     tests = [
         cast(
@@ -226,14 +226,14 @@ def make_past_run(summary: Summary, made_of: dict[Facet, dict[str, str]]) -> Pas
 
 
 def make_record(name: str, run: PastRun) -> dict[str, Any]:
-    """Return what a manifest holds, so that the run's file of the history can be made again under its name."""
+    """Return the record for a run's manifest, from which its history file can be restored."""
     return {"file": name, "made_of": run["made_of"]}
 
 
 def repair(where: str, skipped: Iterable[str], *, output: Place) -> tuple[list[str], str]:
-    """Set damaged files of runs aside, and make those again whose run's folder is in the output folder.
+    """Move damaged files aside, and restore those whose run folder is in the output folder.
 
-    Returns the files that are readable again or out of the way, and what to say of them.
+    Returns the restored or moved files, and a message about them.
     """
     damaged = [name for name in skipped if OURS.fullmatch(name)]
     if not damaged:

@@ -1,4 +1,4 @@
-"""Fingerprint of a run: everything that can change a result, and that comparable runs must share."""
+"""Build the fingerprint of a run: everything that can change its results and that comparable runs must share."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def make_fingerprint(
     embedding_revision: str,
     reader: Mapping[str, str] | None = None,
 ) -> dict[Facet, dict[str, str]]:
-    """Return what a run is made of, by facet; its configuration holds no secret by construction.
+    """Return the facts that can change a run's results, by facet; the configuration never holds a secret.
 
     Identity and reader are what the providers found the model and the run's reader to be, None if it has no reader;
     the embedding revision is that of the embedding model.
@@ -105,7 +105,7 @@ def _list_settings(test: Outcome, *, scoring: bool) -> Facts:
 
 
 def _to_short_text(value: object) -> str:
-    """A value as text, short enough to be kept with every run."""
+    """Return a value as text, short enough to be stored with every run."""
     text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
     if len(text) <= LONGEST:
         return text

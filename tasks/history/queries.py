@@ -1,4 +1,4 @@
-"""Queries of the history: which runs it holds, and which came before a run."""
+"""Query the history: select runs, build series, and list changes between runs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def select_runs(
     verdict: str | None = None,
     last: int | None = None,
 ) -> list[PastRun]:
-    """Return runs of a history, the oldest first: of any suite, model and verdict where these are None.
+    """Return runs of a history, oldest first; a filter that is None selects all.
 
     With `tests` only runs with one of these, and only these of their tests; with `last` at most so many of each suite
     and model, the newest.
@@ -48,7 +48,7 @@ def select_runs(
 
 
 def select_history(rows: pa.Table, run: PastRun) -> History:
-    """Return the runs before a run: those of its suite in the rows of a history, which are without this run."""
+    """Return the earlier runs of a run's suite, from rows of a history without this run."""
     suite, model = run["suite"], run["model"]
     own = select_runs(rows, suite=suite, model=model, last=1)
     green = select_runs(rows, suite=suite, model=model, verdict="pass", last=1)
@@ -64,7 +64,7 @@ def select_history(rows: pa.Table, run: PastRun) -> History:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """One test of one run."""
+    """The result of one test in one run."""
 
     run: PastRun
     test: PastTest
@@ -74,7 +74,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """One test of one model in one suite."""
+    """The results of one test of one model in one suite over time."""
 
     suite: str
     model: str
@@ -93,7 +93,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SincePrevious:
-    """A model's newest run in a suite, and what has changed since an earlier one."""
+    """A model's newest run in a suite, and the changes since an earlier run."""
 
     run: PastRun
     base: PastRun | None
@@ -102,7 +102,7 @@ class SincePrevious:
 
 
 def make_series(runs: Iterable[PastRun]) -> list[Series]:
-    """The series in some runs, which come the oldest first; in order of suite, model and test."""
+    """Group runs, oldest first, into series in the order of suite, model and test."""
     by_line: dict[tuple[str, str, str], list[Point]] = {}
     for run in runs:
         for test in run["tests"]:
@@ -117,7 +117,7 @@ def make_series(runs: Iterable[PastRun]) -> list[Series]:
 
 
 def compare_to_green(runs: Iterable[PastRun]) -> list[SincePrevious]:
-    """Return for each suite and model the changes since the last run that passed; runs come the oldest first."""
+    """Return for each suite and model the changes since the last passed run; `runs` are oldest first."""
     line = itemgetter("suite", "model")
     latest = []
     for _, own in groupby(sorted(runs, key=line), key=line):
@@ -134,7 +134,7 @@ ASKED = "asked"
 
 
 def list_changes(before: PastRun, after: PastRun) -> tuple[Change, ...]:
-    """Return the differences in what two runs are made of, facet by facet.
+    """Return the differences between the fingerprints of two runs, by facet.
 
     A test that only one of them asked is one change, whatever its settings are.
     """
@@ -155,6 +155,6 @@ def list_changes(before: PastRun, after: PastRun) -> tuple[Change, ...]:
 
 
 def select_changes(test: str, before: PastRun, after: PastRun) -> tuple[Change, ...]:
-    """Return the changes that bear on one test."""
+    """Return the changes that can affect one test."""
     others = {fact["test_type"] for run in (before, after) for fact in run["tests"]} - {test}
     return tuple(fact for fact in list_changes(before, after) if fact["name"].partition(".")[0] not in others)

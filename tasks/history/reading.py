@@ -1,4 +1,4 @@
-"""Read the files of a history one by one; a broken or foreign file is named and skipped."""
+"""Read the files of a history one by one; damaged or foreign files are reported and skipped."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NAMED = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedRuns:
-    """What the files of a history hold."""
+    """The runs read from a history, and the skipped files."""
 
     rows: pa.Table
     """A run each, with the columns of today."""
@@ -47,7 +47,7 @@ class RecordedRuns:
 
 
 def read_history(where: str, *, without: str = "") -> RecordedRuns:
-    """Read every run in a history but that of one file; a folder or URL that does not exist holds none.
+    """Read all runs of a history, except one file; a missing folder or URL holds none.
 
     Raises ConfigError if the place cannot be read, or CutShortError where its server did not answer.
     """
@@ -85,7 +85,7 @@ def read_history(where: str, *, without: str = "") -> RecordedRuns:
 
 
 def _list_files(folder: Place) -> tuple[list[str], dict[str, str]]:
-    """Return names that may be runs', in order, and those that are too large, or no files."""
+    """Return sorted names of possible run files, and the names of skipped entries with reasons."""
 
     def list_entries() -> list[Any]:
         return list(folder.files.ls(folder.inside, detail=True)) if folder.files.isdir(folder.inside) else []
@@ -100,7 +100,7 @@ def _list_files(folder: Place) -> tuple[list[str], dict[str, str]]:
 
 
 def _parse(content: Any) -> pa.Table | str:
-    """Return a file's rows, or why it has none."""
+    """Return a file's rows, or the reason why it cannot be read."""
     if not isinstance(content, bytes):
         return type(content).__name__
     if is_broken(content):

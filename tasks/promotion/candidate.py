@@ -1,4 +1,4 @@
-"""Candidate and baseline: two configurations that differ only in the model, and the verdict on the candidate."""
+"""Configure the runs of a candidate and its baseline, and decide the verdict on the candidate."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ALIKE = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A model that was retrained, as it was announced."""
+    """A retrained model, as its announcement describes it."""
 
     model: str
     """Its id, as in a run."""
@@ -36,12 +36,12 @@ class Candidate:
 
 
 def make_baseline_config(config: RunConfig, model: str) -> RunConfig:
-    """The run of the baseline: the configuration's own model, or another one with the same arguments."""
+    """Return the baseline's configuration: its own model, or another model with the same arguments."""
     return config if not model else validate({**config.model_dump(), "model": model}, where="baseline")
 
 
 def make_candidate_config(config: RunConfig, candidate: Candidate) -> RunConfig:
-    """The run of the candidate: same tests, same data, and its revision among the arguments of its provider.
+    """Return the candidate's configuration: same tests and data, with its revision in the provider arguments.
 
     Where a model is known by its name alone, as behind an endpoint, revision and training run keep its answers apart
     from those of another training under the same name, even one that was given the same revision.
@@ -59,7 +59,7 @@ def make_candidate_config(config: RunConfig, candidate: Candidate) -> RunConfig:
 
 
 def refuse_same_model(candidate: Mapping[str, str], baseline: Mapping[str, str], *, model: str) -> None:
-    """Raise ModelError for a candidate whose answers would be the baseline's: it would be judged unseen."""
+    """Raise ModelError if candidate and baseline are the same model, because their answers would be identical."""
     if dict(candidate) == dict(baseline):
         raise ModelError(
             "the candidate is the baseline",
@@ -71,7 +71,7 @@ def refuse_same_model(candidate: Mapping[str, str], baseline: Mapping[str, str],
 
 
 def make_check_key(candidate: Candidate, config: RunConfig, *, baseline: str, margin: float) -> str:
-    """Return hashes of all else that decides the verdict, and of the candidate: equal announcements, equal keys."""
+    """Return a key of hashes over the candidate and all settings; equal announcements have equal keys."""
     alike = {
         "config": config.model_dump(mode="json", exclude=DECIDES_NOTHING),
         "baseline": baseline or config.model,
@@ -83,14 +83,14 @@ def make_check_key(candidate: Candidate, config: RunConfig, *, baseline: str, ma
 
 
 class Ruling(NamedTuple):
-    """A verdict and its reasons, a sentence each."""
+    """A verdict with its reasons, one sentence each."""
 
     verdict: Verdict
     reasons: list[str]
 
 
 def list_verdicts(comparison: Comparison) -> list[CheckFinding]:
-    """Return the verdicts of the comparison on the candidate, test by test."""
+    """Return the comparison's verdict on the candidate for each test."""
     return [
         CheckFinding(test_type=test, verdict=pair["verdict"], reason=pair["reason"])
         for test, pair in list_judged_pairs(comparison["tests"])
@@ -99,7 +99,7 @@ def list_verdicts(comparison: Comparison) -> list[CheckFinding]:
 
 
 def decide(tests: Sequence[CheckFinding], *, selected: Sequence[str], candidate: Side, baseline: Side) -> Ruling:
-    """The verdict: the first of `DEFINITIONS` that applies; `selected` are the tests that were to be compared."""
+    """Return the verdict: the first in `DEFINITIONS` that applies; `selected` are the tests to compare."""
     said: dict[str, list[str]] = {name: [] for name in ("better", "not worse", "worse", "cannot tell")}
     for test in tests:
         said[test["verdict"]].append(f"{test['test_type']}: {test['verdict']}. {test['reason']}".strip())

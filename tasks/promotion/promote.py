@@ -24,7 +24,7 @@ SHORTEST = 16
 
 
 def refuse_unready(settings: Promotion, *, revision: str, training_run: str) -> None:
-    """Raise ContraposeError if a promotion could not be done, before anything is spent on a model."""
+    """Raise ContraposeError if a promotion would fail, before the check costs anything."""
     if settings.mlflow_alias:
         find_version(settings.mlflow_alias, revision=revision, training_run=training_run)
     if settings.webhook:
@@ -33,7 +33,7 @@ def refuse_unready(settings: Promotion, *, revision: str, training_run: str) -> 
 
 
 def find_missing(settings: Promotion) -> Iterator[ContraposeError]:
-    """Yield what a promotion would lack on this machine; nothing is changed or sent.
+    """Yield an error for each thing that a promotion needs and this machine lacks; nothing is changed or sent.
 
     A registry is asked if one is named: without a name MLflow makes one of its own.
     """
@@ -60,7 +60,7 @@ def find_missing(settings: Promotion) -> Iterator[ContraposeError]:
 
 
 def promote(settings: Promotion, decision: Decision, *, confirm: Callable[[], None]) -> list[str]:
-    """Move the alias and call the webhook, as far as they are wanted, and return what was done, in sentences.
+    """Move the alias and call the webhook, if configured, and return sentences on what was done.
 
     Doing it again changes nothing: the alias is where it was, and the webhook has the same delivery number. Before each
     step `confirm` raises where somebody else is doing it. Raises ContraposeError if a step failed.
@@ -98,7 +98,7 @@ def read_webhook_secret() -> str:
 
 
 def find_version(named: str, *, revision: str, training_run: str, client: Any = None) -> str:
-    """Return the version of a registered model, `<model>@<alias>`, that an announcement is about.
+    """Return the version of a registered model, `<model>@<alias>`, that belongs to an announcement.
 
     It is the revision where that is a number, else the version that the training run made. Raises ConfigError where
     MLflow is not installed or there is not one such version, or ContraposeError where the registry cannot be asked.
@@ -129,7 +129,7 @@ def find_version(named: str, *, revision: str, training_run: str, client: Any = 
 
 
 def move_alias(named: str, version: str, *, client: Any = None) -> str:
-    """Let the alias name a version, unless it names a newer one; return what happened, or raise ContraposeError."""
+    """Move the alias to a version unless it names a newer one; return what happened, or raise ContraposeError."""
     registry = client or _make_mlflow_client()
     name, _, alias = named.rpartition("@")
     now = _ask_registry(name, registry.get_registered_model, name).aliases.get(alias)

@@ -1,4 +1,4 @@
-"""Promotion settings: what follows a decision on a retrained model, and which events announce it."""
+"""Promotion settings: the actions after a decision on a retrained model, and the events that announce models."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Promotion(UserSettings):
 
     @property
     def wanted(self) -> bool:
-        """Return whether anything follows after promote."""
+        """Return whether any action follows the verdict promote."""
         return bool(self.mlflow_alias or self.webhook)
 
     @field_validator("mlflow_alias")
@@ -83,7 +83,7 @@ LONGEST = 500
 
 
 def make_resource(model: str) -> dict[str, str]:
-    """The resource that events about a model are about."""
+    """Return the Prefect resource for events about a model."""
     return {"prefect.resource.id": f"contrapose.model.{model}", "prefect.resource.name": model}
 
 

@@ -1,4 +1,4 @@
-"""Prefect task: promote."""
+"""Prefect task that promotes a retrained model: it moves an MLflow alias and calls a webhook."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ from contrapose.tasks.promotion.settings import Promotion
 
 @room_task("promote", run_name="promote {model}", persist=False)
 def promote(model: str, settings: Promotion, decision: Decision, confirm: Callable[[], None]) -> list[str]:
-    """Do what follows a promotion of a model; `confirm` raises where somebody else is doing it."""
+    """Promote a model; `confirm` raises an error if another process is doing it."""
     return promote_candidate(settings, decision, confirm=confirm)

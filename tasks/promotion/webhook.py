@@ -1,4 +1,4 @@
-"""Signed webhook: its receiver can verify the sender and the time, and recognise repeats."""
+"""Send a signed webhook, so that its receiver can verify sender and time and recognise repeats."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TIMEOUT = 10.0
 
 
 def sign_body(body: bytes, secret: str, *, at: int) -> str:
-    """The value of the header for a body that is sent at a Unix time."""
+    """Return the signature header of a body that is sent at a Unix time."""
     signed = hmac.new(secret.encode(), f"{at}.".encode() + body, hashlib.sha256).hexdigest()
     return f"t={at},v1={signed}"
 
@@ -48,7 +48,7 @@ def is_listed(url: str, environment: Mapping[str, str] = os.environ) -> bool:
 
 
 def refuse_unlisted(url: str) -> None:
-    """Raise ConfigError for an address on a host that the environment does not name: what it gets is signed."""
+    """Raise ConfigError for an address on a host that the environment does not list."""
     origin = origin_of(url)
     if origin is None or not is_listed(url):
         raise ConfigError(
@@ -66,7 +66,7 @@ def refuse_unlisted(url: str) -> None:
 
 
 def refuse_unreachable(url: str) -> None:
-    """See that somebody takes connections at an address, or raise ConfigError or ContraposeError; nothing is sent."""
+    """Raise ConfigError or ContraposeError if an address accepts no connections; nothing is sent."""
     if (origin := origin_of(url)) is None:
         return
     try:
@@ -114,7 +114,7 @@ def _resolve_addresses(host: str, port: int) -> list[str]:
 
 
 def _connect(address: tuple[str, int], *options: Any) -> socket.socket:
-    """Connect to a host that is no private one: to an address that was looked at, so that none is found in between."""
+    """Connect to a public address that was checked, so that it cannot change between check and use."""
     host, port = address
     addresses = _resolve_addresses(host, port)
     refuse_inside(host.lower(), addresses, variable=HOSTS)
@@ -128,7 +128,7 @@ def _connect(address: tuple[str, int], *options: Any) -> socket.socket:
 
 
 def _check_hosts(kind: type[HTTPConnection], request: Request) -> Callable[..., HTTPConnection]:
-    """Make connections whose host is looked at; a proxy, which the environment names, looks up names itself."""
+    """Return a factory of connections that check the host; a proxy of the environment resolves names itself."""
 
     def make(host: str, **options: Any) -> HTTPConnection:
         connection = kind(host, **options)
@@ -141,7 +141,7 @@ def _check_hosts(kind: type[HTTPConnection], request: Request) -> Callable[..., 
 
 
 class _CheckedHosts(HTTPSHandler, HTTPHandler):
-    """HTTP and HTTPS connections whose host is looked at."""
+    """Handler of HTTP and HTTPS connections that checks the host."""
 
     def http_open(self, request: Request) -> HTTPResponse:
         """Called by the opener."""
@@ -154,7 +154,7 @@ class _CheckedHosts(HTTPSHandler, HTTPHandler):
 
 
 class _NoRedirects(HTTPRedirectHandler):
-    """A redirect is an answer like any other: what is signed for one address is not handed to another."""
+    """Handler that follows no redirect, because a body is signed for one address only."""
 
     def redirect_request(self, *_: Any) -> None:
         """Follow no redirect."""

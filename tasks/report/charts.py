@@ -1,7 +1,4 @@
-"""Charts of a report, drawn by Vega-Lite as SVG that needs neither script nor network.
-
-They show the distribution of eval_scores, the pass rate over runs, and the rate and gate of every test.
-"""
+"""Charts of a report, drawn by Vega-Lite as SVG that needs neither script nor network."""
 
 from __future__ import annotations
 

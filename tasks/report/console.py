@@ -48,9 +48,8 @@ MOST_NAMES = 20
 
 def print_verdict(summary: Summary, *, console: Console, show_toxic: bool = False) -> None:
     """Print the verdict and its reason: one line, whatever the width."""
-    reason = make_line(
-        " ".join(filter(None, (reason_text(summary), name_partial(summary)))), console, show_toxic=show_toxic
-    )
+    texts = filter(None, (reason_text(summary), name_partial(summary)))
+    reason = make_line(" ".join(texts), console, show_toxic=show_toxic)
     console.print(color_verdict(summary["verdict"]), reason, sep="  ", soft_wrap=True)
 
 

@@ -50,8 +50,7 @@ def render(report: Report) -> bytes | None:
         return None
     files = {f"samples/{sample['id']}_epoch_{sample['epoch']}.json": sample for sample in samples}
     return _pack(
-        {"header.json": _make_header(report, samples), "summaries.json": [*map(_make_summary, samples)], **files},
-        report,
+        {"header.json": _make_header(report, samples), "summaries.json": [*map(_sum_up, samples)], **files}, report
     )
 
 
@@ -140,7 +139,7 @@ def _make_score(row: Json) -> Json:
     return {f"{row['test_type']}_control" if row.get("control") else row["test_type"]: score}
 
 
-def _make_summary(sample: Json) -> Json:
+def _sum_up(sample: Json) -> Json:
     """Return the summary of a sample for Inspect's lists."""
     names = ("id", "epoch", "input", "target", "scores")
     error = {"error": sample["error"]["message"]} if "error" in sample else {}

@@ -54,11 +54,10 @@ def render_comparison(comparison: Comparison, *, folder: str, show_toxic: bool) 
             pair = markdown.find_baseline_pair(test, standing["name"])
             difference = pair["difference"] if pair else None
             rate = markdown.format_rate(standing["rate"])
-            figures = (
-                (markdown.format_difference(difference), markdown.format_p(difference)) if pair else ("baseline", "")
-            )
+            figures = markdown.format_difference(difference), markdown.format_p(difference)
             verdict = (pair["verdict"] or "") if pair else ""
-            lines.append((test["test_type"], standing["name"], str(standing["rank"]), rate, *figures, verdict))
+            shown = figures if pair else ("baseline", "")
+            lines.append((test["test_type"], standing["name"], str(standing["rank"]), rate, *shown, verdict))
         notes += [f"{test['test_type']}, {pair['first']}: {pair['reason']}" for pair in test["pairs"] if pair["reason"]]
     return _render(
         show_toxic,

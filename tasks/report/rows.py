@@ -99,40 +99,38 @@ def read_rows(results: pd.DataFrame, show: Show) -> Iterator[ReportRow]:
     for values, outcome in zip(zip(*columns, strict=True), classify(results), strict=True):
         record = dict(zip(names, values, strict=True))
         details = [
-            (label, show(_format_text(record[name])))
-            for name, label in labels.items()
-            if _is_detail(name, record[name])
+            (label, show(_to_text(record[name]))) for name, label in labels.items() if _is_detail(name, record[name])
         ]
         details += [(name, show(text)) for name, text in list_passages(record)]
-        shown = {name: show(_format_text(record.get(name))) for name in ("original", "test_case", "reason")}
+        shown = {name: show(_to_text(record.get(name))) for name in ("original", "test_case", "reason")}
         yield ReportRow(
             test=cut_name(record.get("test_type")),
             id=cut_name(record.get("sample_id")),
             outcome=outcome,
             control=record.get("control") is True,
-            score=_format_text(record.get("eval_score")),
+            score=_to_text(record.get("eval_score")),
             original=shown["original"],
             changed=shown["test_case"],
-            before=show(format_reply(_format_text(record.get("expected_result")))),
-            after=show(format_reply(_format_text(record.get("actual_result")))),
-            reason=shown["reason"] or show(_format_text(record.get("error"))),
+            before=show(format_reply(_to_text(record.get("expected_result")))),
+            after=show(format_reply(_to_text(record.get("actual_result")))),
+            reason=shown["reason"] or show(_to_text(record.get("error"))),
             details=tuple(details),
         )
 
 
 def cut_name(identifier: object) -> str:
     """Return a sample id or test name for display; the middle of a long one is cut."""
-    text = _format_text(identifier)
+    text = _to_text(identifier)
     half = LONGEST_ID // 2
     return show_hidden(text if len(text) <= LONGEST_ID else f"{text[:half]} … {text[-half:]}")
 
 
 def _is_detail(name: str, value: object) -> bool:
-    text = _format_text(value)
+    text = _to_text(value)
     return bool(text) and (name, text) != ("repeat", "0")
 
 
-def _format_text(value: object) -> str:
+def _to_text(value: object) -> str:
     if isinstance(value, str):
         return value
     if value is None or value is pd.NA or value != value:

@@ -1,1 +1,1 @@
-"""Statistics that stages and probes share; scipy is imported where it is used."""
+"""Statistical functions that stages and probes share; scipy is imported only inside functions, because it is slow."""

@@ -1,4 +1,4 @@
-"""Variance components of a mean: samples, wordings, and the rest."""
+"""Estimate the variance components of a mean: samples, wordings, and the rest."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PRECISE = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Components:
-    """Variances of cells: the mean of the rows about one sample in one wording."""
+    """Variance components of cells; a cell is the mean of the rows about one sample in one wording."""
 
     cells: np.ndarray
     """(wordings,): samples that each wording asked, in the order in which wordings come first."""
@@ -34,7 +34,7 @@ class Components:
 
     @property
     def added(self) -> float:
-        """Return what wordings add to the variance of the mean over all cells, at least 0.
+        """Return the variance that wordings add to the mean over all cells, at least 0.
 
         It is a share greater by one wording in as many as there are: rates of few wordings are skewed, and without that
         the interval covered down to 93 % where nine of ten cases pass.
@@ -53,7 +53,7 @@ class Components:
 
 
 def estimate_components(values: Any, sample: Any, wording: Any) -> Components | None:
-    """Return the variance components of rows, or None if fewer than two wordings, or too few rows, tell nothing.
+    """Return the variance components of rows, or None if there are fewer than two wordings or too few rows.
 
     All are (rows,); a row that is NaN does not count. Samples and wordings cross and need not be balanced: what one
     factor explains beside the other is set equal to what it is expected to be (C. R. Henderson, Biometrics 9 (1953)
@@ -81,7 +81,7 @@ def _encode_labels(labels: Any, known: np.ndarray) -> np.ndarray:
 
 
 def _estimate_crossed(y: np.ndarray, units: np.ndarray, own: np.ndarray) -> Components | None:
-    """Return the components where samples were asked in several wordings, which are compared within samples."""
+    """Return the components if samples were asked in several wordings, which are compared within samples."""
     from scipy.sparse import csr_array
 
     counts, sizes = np.bincount(own), np.bincount(units)
@@ -111,7 +111,7 @@ def _estimate_crossed(y: np.ndarray, units: np.ndarray, own: np.ndarray) -> Comp
 
 
 def _estimate_nested(y: np.ndarray, own: np.ndarray) -> Components | None:
-    """Return the components where each sample was asked in one wording: between wordings, and all the rest."""
+    """Return the components if each sample was asked in one wording: between wordings, and the rest."""
     counts = np.bincount(own)
     many, freedom = len(counts), len(y) - len(counts)
     if freedom < 1:
@@ -130,7 +130,7 @@ def _estimate_nested(y: np.ndarray, own: np.ndarray) -> Components | None:
 
 
 def _square(value: float, y: np.ndarray) -> float:
-    """Return a sum of squares, 0 where it is round-off."""
+    """Return a sum of squares, or 0 if it is only rounding error."""
     return value if value > PRECISE * float(y @ y) else 0.0
 
 

@@ -1,4 +1,4 @@
-"""Several tests at once: corrected p values, and p values in words."""
+"""Tests and p values: corrections for several tests, tests for paired data, and p values in words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from contrapose.tasks.statistics.shares import LEVEL
 
 
 def holm(values: Sequence[float]) -> list[float]:
-    """P values adjusted so that the chance of any false finding stays below the level.
+    """Return p values with Holm's correction, which limits the chance of any false finding to the level.
 
     Not by statsmodels' multipletests, which collects garbage at every call: a second in a process as large as a run's.
     Source: S. Holm, Scandinavian Journal of Statistics 6 (1979) 65-70.
@@ -25,7 +25,7 @@ def holm(values: Sequence[float]) -> list[float]:
 
 
 def find_holm_divisor(others: Sequence[float]) -> int:
-    """Return by what Holm's correction divides the level for one more test beside these p values.
+    """Return the number by which Holm's correction divides the level for one more test besides these p values.
 
     The others that are rejected at their own steps no longer count: of three tests, two of which are certain, the last
     one is tested at the whole level.
@@ -38,7 +38,7 @@ def find_holm_divisor(others: Sequence[float]) -> int:
 
 
 def benjamini_hochberg(values: Sequence[float]) -> list[float]:
-    """P values adjusted so that the expected share of false findings among all findings stays below the level.
+    """Return p values corrected so that the expected share of false findings stays below the level.
 
     Source: Y. Benjamini, Y. Hochberg, JRSS B 57 (1995) 289-300.
     """
@@ -51,12 +51,12 @@ def benjamini_hochberg(values: Sequence[float]) -> list[float]:
 
 
 def format_p_over_level(p: float) -> str:
-    """A p value over 5 %, with at least three decimals and as many as show that it is: 0.0502, where 0.050 is not."""
+    """Return a p value over 5 % as text, with enough decimals to show it: 0.0502 instead of 0.050."""
     return f"{p:.{max(3, ceil(-log10(p - LEVEL)))}f}"
 
 
 class Discordant(NamedTuple):
-    """Pairs that differ, and how surprising their split is."""
+    """Counts of pairs that differ in either direction, with McNemar's p value."""
 
     only_first: int
     only_second: int
@@ -65,7 +65,7 @@ class Discordant(NamedTuple):
 
 
 def mcnemar(first: Any, second: Any) -> Discordant:
-    """Exact McNemar test of two boolean answers to the same questions, each of shape (pairs,).
+    """Return the exact McNemar test of two boolean answers to the same questions, each of shape (pairs,).
 
     Source: Q. McNemar, Psychometrika 12 (1947) 153-157; exact by the binomial distribution.
     """
@@ -80,7 +80,7 @@ def compare_discordant(only_first: int, only_second: int) -> Discordant:
 
 
 def binomial_cdf(count: int, trials: int, rate: float) -> float:
-    """Probability of so many successes or fewer in so many trials, each of which succeeds at a rate of 0 to 1.
+    """Return the probability of at most `count` successes in `trials` trials with this success rate.
 
     By the incomplete beta function; `scipy.stats` has it too, and takes half a second to import.
     """

@@ -1,4 +1,4 @@
-"""Sequential bounds: the p value at which each look at a growing sample may decide, at one total error rate."""
+"""Sequential bounds: the p value at which each look at a growing sample may decide, at a limited total error."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ KNOTS = np.array(
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """When the cases of a test were judged, as shares of those that this run may ask together with all before."""
+    """The looks at a test's results, as shares of all cases that this and earlier runs may ask."""
 
     shares: tuple[float, ...] = (1.0,)
     """Of this run, up to now, increasing; the last one is the present look."""
@@ -45,7 +45,7 @@ class Looks:
             raise ValueError(f"{self} must be shares above 0, each greater than the one before, and at most 1.")
 
     def overall(self, p: float, *, freedom: float = np.inf) -> float:
-        """The least level at which the present look decides: a p value that counts all looks.
+        """Return the p value over all looks: the smallest level at which the present look decides.
 
         It is the repeated p value of C. Jennison, B. W. Turnbull, Group Sequential Methods (2000), chapter 9; the least
         of those of all looks is the sequential one of Q. Liu, K. M. Anderson, JASA 103 (2008) 1621-1630. Holm's steps
@@ -59,7 +59,7 @@ class Looks:
         return max(plain, _interpolate(plain, p_values, of_level))
 
     def level(self, level: float, *, freedom: float = np.inf) -> float:
-        """The p value that decides at the present look, where all looks of the first run may use a level.
+        """Return the p value that decides at the present look, if all looks of the first run share `level`.
 
         Later runs add at most a fifth to it, the first of them a half of that, and each a half of what the one before
         it added; how much an unplanned look adds is from B. J. Sagarin, J. K. Ambler, E. M. Lee, Perspectives on
@@ -78,12 +78,12 @@ class Looks:
         return p if p >= TAIL else float(ndtr(stdtrit(freedom, p) * ndtri(TAIL) / stdtrit(freedom, TAIL)))
 
     def after(self, growth: float) -> Looks:
-        """Return the one look of a later run, at so many times the cases of the present look."""
+        """Return the single look of a later run with `growth` times the cases of the present look."""
         return Looks(earlier=tuple(share / self.shares[-1] / growth for share in (*self.earlier, self.shares[-1])))
 
     @property
     def spending(self) -> tuple[tuple[float, float], ...]:
-        """The share of each look, and what of the level it may spend."""
+        """Return the share of cases of each look, and the part of the level that it may spend."""
         runs = [ADDED * FADING**run if run else 1.0 for run in range(len(self.earlier) + 1)]
         start = self.earlier[-1] if self.earlier else 0.0
         by_now = [runs[-1] * (share**2 - start**2) / (1 - start**2) for share in self.shares]
@@ -95,9 +95,9 @@ ONE_LOOK = Looks()
 
 
 def adjust_for_clusters(p: float | np.ndarray, freedom: float | np.ndarray) -> np.ndarray:
-    """The p value of a look, of those of many runs, with the degrees of freedom that clusters have.
+    """Return p values of a look corrected for few clusters, given their degrees of freedom.
 
-    What few clusters cost is counted once, by Student's quantile for the usual interval: `shares.fewer`. The far tails
+    Student's quantile counts the cost of few clusters for the usual interval: `shares.compute_penalty`. The far tails
     at which early looks decide are thicker than that, and a little thicker than Student's too, since clusters that pass
     by chance also vary less: as it is counted elsewhere, a gate at its boundary was passed in 5.3 to 5.7 %.
     """
@@ -109,7 +109,7 @@ def adjust_for_clusters(p: float | np.ndarray, freedom: float | np.ndarray) -> n
 
 
 class _State(NamedTuple):
-    """Of runs that no look has decided yet, for several levels at once."""
+    """Distribution of the runs that no look has decided yet, for several levels at once."""
 
     share: float
     """Of the cases, at the last look."""
@@ -124,7 +124,7 @@ class _State(NamedTuple):
 
     @property
     def decides(self) -> np.ndarray:
-        """(levels,): p values that the bounds are."""
+        """Return the bounds as p values, (levels,)."""
         from scipy.special import ndtr
 
         return np.asarray(ndtr(-self.bound[:, 0] / np.sqrt(self.share)))

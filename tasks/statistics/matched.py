@@ -1,4 +1,4 @@
-"""Bounds of the difference between two models on the same cases: exact and unconditional, and deflated for clusters."""
+"""Exact bounds of the difference between two models on the same cases, corrected for clusters."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TIED = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pairs:
-    """Pairs of answers, in numbers of independent pairs that say as much."""
+    """Pairs of answers, converted into an equivalent number of independent pairs."""
 
     lost: float
     """Only the second model passed."""
@@ -45,7 +45,7 @@ class Pairs:
 def bound_difference(
     first: Any, second: Any, cluster: Any, *, looks: Looks = ONE_LOOK, level: float = LEVEL
 ) -> Interval | None:
-    """Return one-sided bounds of the first share minus the second at a look; None if nothing is known about them.
+    """Return one-sided bounds of the first share minus the second at a look, or None if nothing is known.
 
     Args:
         first: (rows,) of 0 and 1, or of shares of repeats; NaN is unknown.
@@ -77,7 +77,7 @@ def _bound(lost: np.ndarray, won: np.ndarray, sizes: np.ndarray, looks: Looks, l
 
 
 def effective_pairs(lost: np.ndarray, won: np.ndarray, sizes: np.ndarray) -> Pairs:
-    """Return the pairs of clusters as independent pairs, at most as many as there are.
+    """Return clustered pairs as an equivalent number of independent pairs, at most the real number.
 
     Args:
         lost: (clusters,) pairs that only the second model passed.
@@ -103,7 +103,7 @@ def effective_pairs(lost: np.ndarray, won: np.ndarray, sizes: np.ndarray) -> Pai
 
 
 def lower_bound(pairs: Pairs, level: float, *, spent: float | None = None) -> float:
-    """Return the least difference that is not rejected: every smaller one is, at the level of 0 to 1.
+    """Return the smallest difference that is not rejected at the level, 0 to 1.
 
     In clusters it is never above what clusters of copies show without any loss: a cluster that is lost completely may
     just not be among them. Over several looks that error happens at the first of them or at none, so it may be as
@@ -126,7 +126,7 @@ def lower_bound(pairs: Pairs, level: float, *, spent: float | None = None) -> fl
 
 
 def tail(pairs: Pairs, gap: float, level: float) -> float:
-    """Return the p value, 0 to 1, of a difference as large as this where the true one is at most `gap`, -1 to 1.
+    """Return the p value, 0 to 1, of a difference this large, if the true difference is at most `gap`, -1 to 1.
 
     Tables are ordered by the score of T. Tango, Statistics in Medicine 17 (1998) 891-908. The p value is the greatest
     over the share of lost pairs (exact and unconditional: K. Sidik, Statistics in Medicine 22 (2003) 265-278; C. J.
@@ -146,7 +146,7 @@ def tail(pairs: Pairs, gap: float, level: float) -> float:
 
 
 def tango_score(lost: Any, won: Any, pairs: float, gap: float) -> np.ndarray:
-    """Return the score of counts against a true difference; 0 where both counts fit it exactly.
+    """Return Tango's score of counts against a true difference, 0 if they match it exactly.
 
     The share lost has its greatest likelihood under that difference: the larger root of a quadratic equation.
     """
@@ -171,7 +171,7 @@ class _Region:
     gap: float
 
     def chances(self, shares: np.ndarray) -> np.ndarray:
-        """Return the probability of the region, (shares,), where these shares of the pairs are lost."""
+        """Return the probability of the region for each of these shares of lost pairs, (shares,)."""
         from scipy.special import betainc, gammaln, xlog1py, xlogy
 
         lost, rest, shares = self.lost, self.pairs - self.lost, shares[:, None]
@@ -185,7 +185,7 @@ class _Region:
 
 
 def _lost_shares(pairs: Pairs, gap: float, aside: float) -> np.ndarray:
-    """Return both ends of an exact interval of the share lost, among those that the difference allows."""
+    """Return both ends of an exact interval of the share lost, limited to values that the difference allows."""
     from scipy.special import betaincinv
 
     kept = pairs.pairs - pairs.lost
@@ -195,7 +195,7 @@ def _lost_shares(pairs: Pairs, gap: float, aside: float) -> np.ndarray:
 
 
 def _spaced_shares(ends: np.ndarray, gap: float, pairs: int) -> np.ndarray:
-    """Return shares lost between the ends, so close that neither count changes much: angles have the same error."""
+    """Return a grid of shares lost between the ends, fine enough that neither count changes much."""
     step = STEP / (2 * np.sqrt(pairs))
     spaced = []
     for more in (0.0, gap):

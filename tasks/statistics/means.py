@@ -1,4 +1,4 @@
-"""Means over rows in clusters, and differences of two means, with bootstrap intervals."""
+"""Estimate means over clustered rows, and differences of two means, with bootstrap intervals."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Mean:
 
 
 def mean(values: Any, cluster: Any, *, share: bool = False, bounds: tuple[float, float] | None = None) -> Mean | None:
-    """Return the mean over rows; None if there are none. NaN does not count, and `bounds` are of the values.
+    """Return the mean over rows, or None if there are none. NaN is ignored; `bounds` limit the values.
 
     The interval of a share is Wilson's with the design effect, any other the bootstrap's over clusters, or Student's
     where these are too few for it. If fewer than ten clusters differ from the usual value, a mean with bounds has the
@@ -65,7 +65,7 @@ def mean(values: Any, cluster: Any, *, share: bool = False, bounds: tuple[float,
 def difference(
     first: Any, second: Any, cluster: Any, *, share: bool = False, confidence: float = CONFIDENCE
 ) -> Mean | None:
-    """Return the mean of `first` minus that of `second` over the same rows; None if no row has both.
+    """Return the mean of `first` minus that of `second` over the same rows, or None if no row has both.
 
     All are of shape (rows,); NaN is unknown. The interval is the bootstrap's over clusters; of values that are
     shares, or 0 and 1 (`share`), it is that of a mean between -1 and 1.
@@ -75,7 +75,7 @@ def difference(
 
 
 def _bootstrap(values: np.ndarray, labels: np.ndarray, bounds: Interval | None, confidence: float) -> Mean | None:
-    """Return the mean of the values that are known; None if none is."""
+    """Return the mean of the known values with a bootstrap interval, or None if none is known."""
     import pandas as pd
 
     known = np.isfinite(values)
@@ -115,7 +115,7 @@ def _recover_interval(values: np.ndarray, codes: np.ndarray, bounds: Interval, c
 
 
 def pool_clusters(totals: np.ndarray) -> np.ndarray:
-    """A figure of each cluster, or where these are many its sums over random groups of them, the same at every call."""
+    """Return cluster totals; many clusters are first summed in random groups, the same at every call."""
     if len(totals) <= MOST_GROUPS:
         return totals
     return np.bincount(np.random.default_rng(SEED).permutation(len(totals)) % MOST_GROUPS, weights=totals)
@@ -145,7 +145,7 @@ def _resample_interval(sums: np.ndarray, counts: np.ndarray, confidence: float) 
 
 
 def widen_tail(confidence: float, sums: np.ndarray, counts: np.ndarray) -> float:
-    """The share beyond each end, if percentiles are to reach as far as a t interval for the mean's variance does."""
+    """Return the tail share with which percentiles reach as far as a t interval of the mean."""
     from scipy.special import ndtr
 
     clusters = len(sums)
@@ -153,7 +153,7 @@ def widen_tail(confidence: float, sums: np.ndarray, counts: np.ndarray) -> float
 
 
 def count_resamples(tail: float, clusters: int) -> int:
-    """Return the number of resamples that a tail as thin as this, 0 to 1, needs, or the most that there may be."""
+    """Return the number of resamples needed for a tail share, 0 to 1, up to a maximum."""
     most = MOST_DRAWN // clusters
     return most if tail * most < BEYOND else max(RESAMPLES, math.ceil(BEYOND / tail))
 

@@ -1,4 +1,4 @@
-"""Noise and effect: how often answers to one prompt differ, how often answers to two prompts do.
+"""Separate noise from effect: how often answers to the same prompt differ, and answers to two prompts.
 
 An endpoint may answer the same prompt differently each time, at temperature 0 too. The share of changed answers under
 a change of the prompt holds this noise. What the change adds is
@@ -24,7 +24,7 @@ from contrapose.tasks.statistics.shares import CONFIDENCE, Interval, clustered_s
 
 
 class AskingPairs(NamedTuple):
-    """Pairs of answers of each case that could be compared, and those of them that differ; each (cases,)."""
+    """Numbers of compared and of differing pairs of answers in each case; each array is (cases,)."""
 
     before: np.ndarray
     """Pairs of answers to the unchanged prompt."""
@@ -38,7 +38,7 @@ class AskingPairs(NamedTuple):
 
 
 class Noise(NamedTuple):
-    """Three shares of pairs of answers, each with its interval."""
+    """Noise, change and net change: three shares of pairs of answers, each with its interval."""
 
     again: Mean
     """Of pairs to the same prompt, the share that differ."""

@@ -1,4 +1,4 @@
-"""Power: how many cases a question needs, and what a number of cases can decide."""
+"""Power analysis: how many cases a decision needs, and which pass rates a number of cases can decide."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LUCK = NormalDist().inv_cdf(POWER)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
-    """What a number of independent cases can decide about a gate."""
+    """The true pass rates that a number of independent cases can decide about a gate."""
 
     fails_up_to: float | None
     """Largest true pass rate that fails with the usual power, or None if no result fails."""
@@ -35,12 +35,12 @@ class Reach:
 
     @property
     def undecided(self) -> float:
-        """Width of the rates between, 0 to 1."""
+        """Return the width of the range of undecided rates, 0 to 1."""
         return (1.0 if self.passes_from is None else self.passes_from) - (self.fails_up_to or 0.0)
 
 
 def count_further_rows(share: Share, gate: float, *, level: float = LEVEL, looks: Looks | None = None) -> int | None:
-    """Return about how many further rows decide a share against a gate with 80 % power; None if none are enough.
+    """Return about how many further rows decide a share against a gate with 80 % power, or None if none do.
 
     Further rows are true as often, and as dependent. `level` is the p value that a verdict needs; `looks` are those
     at the rows so far, if a later run must count them.
@@ -101,7 +101,7 @@ def find_reach(cases: int, gate: float, *, level: float, agreeing: float | None 
 
 
 def find_cases(gate: float, *, level: float, undecided: float) -> int | None:
-    """Independent cases from which a gate can be passed and the undecided rates span less, or None if none do."""
+    """Return the smallest number of cases that can pass a gate with a narrow undecided range, or None."""
 
     def enough(cases: int) -> bool:
         reached = find_reach(cases, gate, level=level)
@@ -111,12 +111,12 @@ def find_cases(gate: float, *, level: float, undecided: float) -> int | None:
 
 
 def find_least(gate: float, *, level: float) -> float:
-    """Independent cases that reach a gate under 1 if all of them pass: p is the gate to their power."""
+    """Return how many independent passed cases reach a gate below 1: p is the gate to their power."""
     return log(level) / log(gate) if gate else 0.0
 
 
 def highest(cases: float, *, level: float) -> float:
-    """The highest gate that so many independent cases reach if all of them pass: the inverse of `least`."""
+    """Return the highest gate that independent cases reach if all pass: the inverse of `find_least`."""
     return float(level ** (1 / cases))
 
 
@@ -135,7 +135,7 @@ def detectable(pairs: int) -> float | None:
 
 
 def find_pairs(difference: float) -> int | None:
-    """Return about the fewest pairs on which McNemar's test finds a difference with 80 % power; None if there are none.
+    """Return about the fewest pairs on which McNemar's test finds a difference with 80 % power, or None.
 
     The difference, 0 to 1, is between the shares of the two ways to differ; in all, a fifth of the pairs differ.
     """
@@ -145,7 +145,7 @@ def find_pairs(difference: float) -> int | None:
 
 
 def _mcnemar_power(pairs: int, difference: float) -> float:
-    """Over the numbers of pairs that may differ; those that hardly ever occur are left out."""
+    """Return the power of McNemar's test, averaged over the number of differing pairs; rare numbers are skipped."""
     from scipy.stats import binom
 
     low, high = binom.interval(1 - 1e-9, pairs, DISCORDANCE)
@@ -159,7 +159,7 @@ def _mcnemar_power(pairs: int, difference: float) -> float:
 
 
 def _grow(share: Share, rows: int, *, luck: float = 0.0) -> Share:
-    """Return so many rows with the same rate and design effect, but for some standard errors of the new rows."""
+    """Return a share grown to `rows`; the new rows' rate is shifted by `luck` standard errors."""
     error = sqrt((rows - share.rows) * share.design_effect * share.rate * (1 - share.rate))
     return replace(
         share,
@@ -172,7 +172,7 @@ def _grow(share: Share, rows: int, *, luck: float = 0.0) -> Share:
 
 
 def _find_enough(holds: Callable[[int], bool], start: int) -> int | None:
-    """About the smallest number from `start` on that holds, or None if none does up to the most that anybody asks."""
+    """Return about the smallest number from `start` for which `holds` is true, or None up to the maximum."""
     if holds(start):
         return start
     low, high = start, 2 * start
@@ -184,7 +184,7 @@ def _find_enough(holds: Callable[[int], bool], start: int) -> int | None:
 
 
 def find_first(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """Return the smallest number above `low` that holds; `high` if none below it does."""
+    """Return the smallest number above `low` for which `holds` is true, or `high` if there is none below it."""
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)

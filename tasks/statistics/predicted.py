@@ -1,4 +1,4 @@
-"""Prediction-powered mean: people label a few replies, a judge labels all of them."""
+"""Estimate a mean label from a few labels by people and verdicts of a judge on all replies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LEAST_LABELS = 5
 
 
 class Strata(NamedTuple):
-    """What the labels say in each stratum of the judge's verdicts."""
+    """Counts and mean labels in each stratum of the judge's verdicts."""
 
     weight: np.ndarray
     """Share of all rows, (strata,)."""
@@ -34,11 +34,11 @@ class Strata(NamedTuple):
 
     @property
     def value(self) -> float:
-        """The mean label over all rows."""
+        """Return the mean label over all rows."""
         return float(self.weight @ self.rate)
 
     def interval(self, times: float = 1.0) -> Interval:
-        """Return the interval, also as it would be with several times as many labels of the same rates."""
+        """Return the interval of the mean, with `times` as many labels of the same rates."""
         from scipy.special import stdtrit
 
         quantile = float(stdtrit(max(1.0, times * (self.freedom + 1) - 1), (1 + CONFIDENCE) / 2))
@@ -50,7 +50,7 @@ class Strata(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predicted:
-    """A mean of labels, with the judge's verdicts and without."""
+    """A mean label, estimated with the judge's verdicts and by labels alone."""
 
     mean: Mean
     """Over all rows."""
@@ -63,17 +63,17 @@ class Predicted:
 
     @property
     def labels(self) -> int:
-        """Rows that have a label."""
+        """Number of labelled rows."""
         return self.alone.rows
 
     @property
     def saved(self) -> float:
-        """Share of labels that the judge saves, 0 to 1."""
+        """Share of labels that the judge's verdicts save, 0 to 1."""
         return max(0.0, 1 - self.labels / self.worth)
 
 
 def predict_mean(label: Any, verdict: Any, cluster: Any) -> Predicted | None:
-    """Return the mean label over all rows; None without a label.
+    """Return the estimated mean label over all rows, or None without a label.
 
     All are (rows,). `label` is from 0 to 1, NaN without one; `verdict` is any number that tends to be higher where the
     label is, NaN where it could not be read. Rows with a label must be drawn at random, or by the verdict alone.
@@ -101,9 +101,9 @@ def predict_mean(label: Any, verdict: Any, cluster: Any) -> Predicted | None:
 
 
 def count_deciding_labels(predicted: Predicted, gate: float) -> int | None:
-    """Return how many more labels put the interval on one side of a gate, 0 to 1, if all rates stay as they are.
+    """Return how many more labels would decide a gate, 0 to 1, if all rates stay as they are.
 
-    0 where it is decided, or None if labels of all rows would not decide.
+    It is 0 if the gate is decided already, and None if labels of all rows would not decide.
     """
     strata = predicted.strata
     if strata is None:
@@ -139,7 +139,7 @@ def _stratify(verdict: np.ndarray, known: np.ndarray) -> np.ndarray:
 
 
 def _merge(stratum: np.ndarray, verdict: np.ndarray, place: int) -> np.ndarray:
-    """Put a stratum into the one next to it whose verdicts are nearer."""
+    """Merge a stratum into its neighbour with the closer verdicts."""
     sizes = np.bincount(stratum)
     means = np.bincount(stratum, weights=verdict) / np.maximum(sizes, 1)
     beside = [other for other in (place - 1, place + 1) if 0 <= other < len(sizes)]

@@ -1,4 +1,4 @@
-"""A share of clustered rows: its effective sample size, interval and p values."""
+"""Estimate a share of clustered rows: effective sample size, interval and p values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """Rows that are true among rows that belong to clusters."""
+    """A count of true rows among rows in clusters, with their effective number."""
 
     true: int
     rows: int
@@ -52,7 +52,7 @@ class Share:
 
 
 def make_independent(true: int, rows: int) -> Share:
-    """A share of rows that are independent of each other."""
+    """Return a share of independent rows."""
     return Share(true=true, rows=rows, clusters=rows, effective=float(rows))
 
 
@@ -75,7 +75,7 @@ def clustered_share(true: Any, cluster: Any) -> Share:
 
 
 def make_labels(cluster: Any) -> np.ndarray:
-    """Labels as an array: numbers stay numbers, which are told apart several times faster than objects."""
+    """Return labels as an array; numbers stay numbers, because comparing them is several times faster."""
     import pandas as pd
 
     return np.asarray(pd.Series(cluster))
@@ -99,7 +99,7 @@ def _share(sums: np.ndarray, sizes: np.ndarray) -> Share:
 
 
 def _improve(sums: np.ndarray, sizes: np.ndarray) -> tuple[Share, Share]:
-    """Return the share if only the cluster with the most false rows had any, the largest of several, and if none had.
+    """Return two best cases: false rows only in the cluster with the most of them, and no false rows at all.
 
     If hardly a row is false, the variance may grow when one more row becomes true: evidence must not shrink.
     """
@@ -112,7 +112,7 @@ def _improve(sums: np.ndarray, sizes: np.ndarray) -> tuple[Share, Share]:
 
 
 def compute_penalty(rows: float, clusters: float) -> float:
-    """Return the cost of few clusters: the squared ratio of the t quantiles for rows and for clusters, at most 1."""
+    """Return the penalty for few clusters: the squared ratio of t quantiles for rows and clusters, at most 1."""
     from scipy.special import stdtrit
 
     tail = (1 + CONFIDENCE) / 2
@@ -120,7 +120,7 @@ def compute_penalty(rows: float, clusters: float) -> float:
 
 
 def wilson(share: Share, *, confidence: float = CONFIDENCE) -> Interval:
-    """Return the two-sided Wilson score interval on the effective rows, 95 % unless told otherwise.
+    """Return the two-sided Wilson score interval on the effective rows, by default 95 %.
 
     Source: E. B. Wilson, JASA 22 (1927) 209-212.
     """
@@ -154,12 +154,12 @@ def exact(share: Share, level: float = LEVEL) -> Interval:
 
 
 def _around(share: Share, low: float, high: float) -> Interval:
-    """Return an interval around the rate: rounding can put an end beyond it, and one that is no number is the rate."""
+    """Return an interval that contains the rate despite rounding; an end that is NaN becomes the rate."""
     return Interval(max(0.0, float(np.fmin(low, share.rate))), min(1.0, float(np.fmax(high, share.rate))))
 
 
 class Evidence(NamedTuple):
-    """How a share lies to a gate."""
+    """Bounds and p values of a share against a gate."""
 
     bounds: Interval
     """One-sided bounds, 95 % unless told otherwise: the rate is at least `low`; separately, it is at most `high`."""
@@ -208,7 +208,7 @@ def fisher(first: Share, second: Share) -> float:
 
 
 class Spread(NamedTuple):
-    """The variance of a mean."""
+    """The variance of a mean with its degrees of freedom."""
 
     variance: float
     """Of the mean itself, not of the rows."""
@@ -217,12 +217,12 @@ class Spread(NamedTuple):
 
 
 def copies(sizes: np.ndarray) -> float:
-    """Return the rows that clusters of copies of one row are worth: L. Kish, Survey Sampling (1965), n²/Σm²."""
+    """Return the effective rows if each cluster holds copies of one row: n²/Σm², L. Kish, Survey Sampling (1965)."""
     return float(sizes.sum()) ** 2 / float((sizes.astype(float) ** 2).sum())
 
 
 def compute_spread(sums: np.ndarray, sizes: np.ndarray) -> Spread:
-    """Return the spread of the mean sum(sums)/sum(sizes), one pair for each of at least two clusters.
+    """Return the variance of the mean sum(sums)/sum(sizes) over at least two clusters.
 
     The variance is the jackknife's, one cluster left out at a time: B. Efron, R. Tibshirani, An Introduction to the
     Bootstrap (1993), chapter 11. Few clusters decide it where a rate lies near 0 or 1, or where sizes differ. Therefore

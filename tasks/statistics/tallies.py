@@ -1,4 +1,4 @@
-"""Evidence of many simulated runs at once, while their clusters come in."""
+"""Compute the evidence of many simulated runs at once, as clusters are added."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LEAST = 1e-300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """What the evidence of many runs needs."""
+    """Running sums over the clusters of many simulated runs, from which evidence is computed."""
 
     sizes: np.ndarray
     """(kinds,): sizes that clusters have, without repetition."""
@@ -33,7 +33,7 @@ class Tally:
     """(runs, 2): the same of true rows."""
 
     def plus(self, true: np.ndarray, sizes: np.ndarray) -> Tally:
-        """With further clusters of the same sizes in every run: (runs, clusters) of true rows, (clusters,) of sizes."""
+        """Return the tally with further clusters: (runs, clusters) of true rows, (clusters,) of sizes."""
         kinds = np.union1d(self.sizes, sizes)
         kind = (sizes[:, None] == kinds).astype(float)
         before = (self.sizes[:, None] == kinds).astype(float)
@@ -47,7 +47,7 @@ class Tally:
         )
 
     def of(self, runs: np.ndarray) -> Tally:
-        """Only some of the runs: (runs,) of booleans, or their places."""
+        """Return the tally of some runs, chosen by booleans (runs,) or positions."""
         parts = {name: getattr(self, name)[runs] for name in ("sums", "most_false", "most_true")}
         return replace(self, **parts)
 
@@ -73,7 +73,7 @@ class Tally:
 
     @property
     def copied_rows(self) -> np.ndarray:
-        """Effective rows if the rows of each cluster were copies of one: a number, or (runs,)."""
+        """Effective rows if each cluster held copies of one row: a number, or (runs,)."""
         return np.asarray(self.rows**2 / (self.clusters @ self.sizes**2))
 
 
@@ -98,13 +98,13 @@ class Evidences(NamedTuple):
     """Degrees of freedom behind them, `clustered(…).freedom`."""
 
     def at_looks(self) -> Evidences:
-        """Count p values as `Looks` does, for the level of a look among several that supposes no clusters."""
+        """Return the p values corrected for few clusters as `Looks` does, for looks before the last."""
         reached, missed = (adjust_for_clusters(p, self.freedom) for p in (self.reached, self.missed))
         return Evidences(reached, missed, self.freedom)
 
 
 def compute_evidences(tally: Tally, gate: float) -> Evidences:
-    """The evidence for and against a gate in each run."""
+    """Return the evidence for and against a gate in each run."""
     worth, freedom = _effective_rows(tally)
     up = _p_values(tally, tally.true, worth, tally.most_false, gate) if gate else np.zeros(len(worth))
     return Evidences(up, _p_values(tally, tally.rows - tally.true, worth, tally.most_true, 1 - gate), freedom)
@@ -157,7 +157,7 @@ def _weights(tally: Tally, sizes: np.ndarray) -> np.ndarray:
 
 
 def _effective_of_one(tally: Tally, worst: np.ndarray) -> np.ndarray:
-    """Return the same if only one cluster had false rows: (runs, 2) of how many, and its size."""
+    """Return effective rows and freedom if only one cluster had false rows: (runs, 2) of their number and its size."""
     if np.all(tally.groups == 1):
         return np.broadcast_to(tally.copied_rows, len(worst))
     false, size = worst[:, 0], worst[:, 1]
@@ -172,7 +172,7 @@ def _effective_of_one(tally: Tally, worst: np.ndarray) -> np.ndarray:
 
 
 def _worth(tally: Tally, rate: np.ndarray, squares: np.ndarray, fourths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Effective rows and freedom, from the sums of the jackknife's squares and of their squares."""
+    """Return effective rows and freedom, from the sums of the jackknife's squares and of their squares."""
     from scipy.special import stdtrit
 
     rows, clusters, copied = tally.rows, tally.groups, tally.copied_rows

@@ -1,1 +1,1 @@
-"""Stage: validate. With a table that breaks its schema, no model is asked and nothing is published."""
+"""Validate stage: check every table between stages; if one breaks its schema, the run stops."""

@@ -1,4 +1,4 @@
-"""Great Expectations: suites checked on frames. The only module that imports great_expectations."""
+"""Check suites on data frames with Great Expectations. Only this module imports great_expectations."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ class SeenRows:
 
 
 def import_library() -> None:
-    """Import Great Expectations, which takes seconds, at a moment when there is time for it."""
+    """Import Great Expectations, which takes seconds."""
     with _lock_library():
         import great_expectations.data_context.types.base
         import great_expectations.expectations.core  # noqa: F401
 
 
 def import_in_background() -> None:
-    """Import it in a thread, while a model still answers; an error is shown where the library is needed."""
+    """Import Great Expectations in a thread while a model answers; an error appears only when it is used."""
 
     def import_quietly() -> None:
         with suppress(Exception):
@@ -78,12 +78,12 @@ def make_suite(expectations: Sequence[Mapping[str, Any]]) -> ExpectationSuite:
 
 @lru_cache(maxsize=64)
 def get_suite_once(expectations: str) -> ExpectationSuite:
-    """Return the suite of expectations as JSON, made once a process: many small tables are checked against it."""
+    """Return the suite of expectations in JSON; cached, because many small tables use it."""
     return make_suite(json.loads(expectations))
 
 
 def make_frames() -> BatchDefinition[Any]:
-    """Return where the library takes frames from; it keeps the last frame."""
+    """Return a batch definition through which the library gets frames; it keeps the last one."""
     import great_expectations as gx
     from great_expectations.data_context.types.base import ProgressBarsConfig
 
@@ -99,7 +99,7 @@ _frames_of_process = lru_cache(maxsize=1)(make_frames)
 
 
 def list_known_types() -> list[str]:
-    """Types of expectations that Great Expectations has."""
+    """Return the types of expectations that Great Expectations has."""
     import_library()
     from great_expectations.expectations.registry import list_registered_expectation_implementations
 
@@ -107,7 +107,7 @@ def list_known_types() -> list[str]:
 
 
 def find_problem(expectation: Mapping[str, Any]) -> str | None:
-    """Return what Great Expectations says against one expectation, or None if it takes it."""
+    """Return Great Expectations' error for an expectation, or None if it is valid."""
     try:
         make_suite([expectation])
     except Exception as error:
@@ -159,7 +159,7 @@ def check_rows(
     numbers: tuple[int, int],
     parameters: Mapping[str, object],
 ) -> list[SeenRows]:
-    """Check the rows of a table, which has the columns that the expectations name, or none.
+    """Check the rows of a table against expectations on its columns.
 
     The numbers are those of the first row, and of what comes after the last. Parameters are values for `$PARAMETER`.
     """
@@ -170,7 +170,7 @@ def check_rows(
 
 
 def reuse_result(table: pa.Table, terms: Any, look: Callable[[], list[SeenRows]]) -> list[SeenRows]:
-    """Return the result of `look`, which imports the library, or the remembered one of a table that was sound before.
+    """Return the remembered result of a table that met all expectations before, or call `look`.
 
     The terms are all else that the outcome depends on, in plain values.
     """
@@ -203,12 +203,12 @@ def is_all_sound(value: object) -> bool:
 
 
 def is_rowwise(expectation: Mapping[str, Any]) -> bool:
-    """Return true if a part of a table can be checked without the rest."""
+    """Return true if an expectation can be checked on a part of a table without the rest."""
     return expectation["type"] in ROW_BY_ROW and expectation["kwargs"].get("mostly", 1) == 1
 
 
 def is_every_row(expectation: Mapping[str, Any]) -> bool:
-    """Return true if it looks at each row by itself, and at every one."""
+    """Return true if an expectation checks each row separately, and no row is exempt."""
     return is_rowwise(expectation) and "row_condition" not in expectation["kwargs"]
 
 

@@ -1,4 +1,4 @@
-"""The gate of every table: it is checked against its suites, part by part, and the rows that break one are kept."""
+"""Check each table against its suites, part by part, and store the rows that break an expectation."""
 
 from __future__ import annotations
 
@@ -102,11 +102,11 @@ class ExpectationGroup:
 
     @cached_property
     def columns(self) -> list[str]:
-        """Columns that they look at."""
+        """Columns that the expectations of the group use."""
         return list(dict.fromkeys(name for tally in self.tallies for name in list_named_columns(tally.expectation)))
 
     def check(self, rows: pa.Table, *, first: int, parameters: Mapping[str, object]) -> None:
-        """Add the findings on rows, of which the first has the number `first`, to the tallies."""
+        """Check rows and add the findings to the tallies; `first` is the number of the first row."""
         expectations = [tally.expectation for tally in self.tallies]
         numbers = (first, first + rows.num_rows)
         table = rows.select(self.columns)
@@ -163,7 +163,7 @@ def add_derived(kind: Kind, rows: pa.Table, plan: Plan, groups: Sequence[Expecta
 
 
 def keep_columns(kind: Kind, rows: pa.Table, groups: Sequence[ExpectationGroup]) -> pa.Table:
-    """Return the columns that are kept of a table until its end."""
+    """Return the columns that checks of the complete table need."""
     named = [name for group in groups if group.scope == "whole" for name in group.columns]
     kept = dict.fromkeys([KEYS[kind], *([LINKS[kind]] if kind in LINKS else []), *named])
     return rows.select([name for name in kept if name != UNKNOWN])
@@ -274,7 +274,7 @@ def make_type_finding(suite: Suite, *, rows: int, wrong: Sequence[str]) -> Findi
 
 
 def list_broken_rows(tallies: Sequence[ExpectationTally]) -> dict[int, list[str]]:
-    """Numbers of broken rows, with the columns (or types) of the expectations that each breaks."""
+    """Return the numbers of broken rows, with the columns (or types) of the expectations that each breaks."""
     reasons: dict[int, list[str]] = {}
     for tally in tallies:
         about = ", ".join(list_named_columns(tally.expectation)) or str(tally.expectation["type"])
@@ -305,7 +305,7 @@ def to_plain(value: Any) -> Any:
 
 
 def find_type_violations(observed: pa.Schema, expected: pa.Schema) -> list[str]:
-    """Columns that are missing or of another type than expected, in words. Extra columns are allowed."""
+    """Describe columns that are missing or have an unexpected type. Extra columns are allowed."""
     wrong = []
     for column in expected:
         index = observed.get_field_index(column.name)

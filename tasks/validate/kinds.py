@@ -1,4 +1,4 @@
-"""Kinds of validated tables: their keys, columns, and what each must account for."""
+"""Define the kinds of validated tables: keys, columns, derived columns, and rows that each must account for."""
 
 from __future__ import annotations
 
@@ -59,19 +59,19 @@ def collect_handed(plan: Plan, ids: Iterable[pa.ChunkedArray]) -> Handed:
 
 
 def expect_rows(plan: Plan, rows: int) -> Handed:
-    """Return what a source of so many rows hands over: their number is known, their ids are not."""
+    """Return the rows that a source hands over: their number is known, their ids are not."""
     return Handed(parameters={"test": [plan.test], "drawn": min(rows, plan.limit or rows)})
 
 
 def get_stored_schema(kind: Kind, test: str) -> pa.Schema:
-    """Columns of a table as it is stored; their types must be right before their values can be."""
+    """Return the schema of a table as it is stored; types are checked before values."""
     chosen = probe(test)
     schemas = {"samples": chosen.sample_type, "cases": Case, "completions": Trial}
     return make_result_schema(chosen) if kind == "results" else schema_of(schemas[kind])
 
 
 def list_suite_columns(kind: Kind, test: str) -> pa.Schema:
-    """Columns that a suite may name: those of the rows, and the derived ones."""
+    """Return the columns that a suite may name: those of the rows, and the derived ones."""
     flags = [*DERIVED[kind], *((UNKNOWN, LEFT_OUT) if kind in LINKS else ())]
     rows = expand_rows(kind, get_stored_schema(kind, test).empty_table()).schema
     optional = make_schema(PASSAGES) if kind == "results" else ()
@@ -79,7 +79,7 @@ def list_suite_columns(kind: Kind, test: str) -> pa.Schema:
 
 
 def expand_rows(kind: Kind, part: pa.Table) -> pa.Table:
-    """Rows of a stored part; a trial becomes two completions, the one to the original prompt first."""
+    """Return the rows of a stored part; a trial becomes two completions, the original prompt's first."""
     if kind != "completions":
         return part
     case, answers = part["case"].combine_chunks(), ("text", "option_loglikelihoods", "label_mass", "loss", "error")

@@ -1,4 +1,4 @@
-"""Suites of expectations: those of the project, and files that a user adds to a run."""
+"""Read suites of expectations: the project's own, and files that a user adds to a run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def load_bundled_suite(table: Kind) -> Suite:
 
 
 def read_suites(paths: Iterable[str]) -> list[Suite]:
-    """Read the suites of a user's files, or raise ConfigError; what their expectations say is not looked at."""
+    """Read the suites of a user's files, or raise ConfigError; their expectations are checked later."""
     suites = []
     for path in paths:
         try:
@@ -58,14 +58,14 @@ def select_suites(suites: Sequence[Suite], table: Kind, test: str) -> list[Suite
 
 
 def list_named_columns(expectation: Mapping[str, Any]) -> list[str]:
-    """Columns that an expectation looks at, those of its condition too."""
+    """Return the columns that an expectation uses, also in its condition."""
     kwargs = expectation["kwargs"]
     named = [kwargs[key] for key in COLUMN_KEYS if key in kwargs]
     return list(dict.fromkeys([*named, *(kwargs.get("column_list") or []), *_walk(kwargs.get("row_condition"))]))
 
 
 def _walk(condition: Any) -> Iterator[str]:
-    """Columns of a condition in Great Expectations' structured form."""
+    """Yield the columns of a condition in Great Expectations' structured form."""
     if isinstance(condition, Mapping):
         if isinstance(column := condition.get("column"), Mapping):
             yield str(column.get("name"))
@@ -74,7 +74,7 @@ def _walk(condition: Any) -> Iterator[str]:
 
 
 def list_parameters(value: Any) -> Iterator[str]:
-    """Parameters that arguments refer to."""
+    """Yield the names of parameters that arguments refer to."""
     if isinstance(value, Mapping):
         if "$PARAMETER" in value:
             yield str(value["$PARAMETER"])
@@ -83,7 +83,7 @@ def list_parameters(value: Any) -> Iterator[str]:
 
 
 def parse_suite(path: str, content: bytes, *, own: bool) -> Suite:
-    """Read a suite; JSON is YAML too. Its table is named by a key, or by the one word of the file's name that can."""
+    """Parse a suite from YAML or JSON; a key or a word in the file's name says which table it checks."""
     try:
         values = bounds.parse_yaml(content)
     except yaml.YAMLError as error:
@@ -115,7 +115,7 @@ def parse_suite(path: str, content: bytes, *, own: bool) -> Suite:
 
 
 def _parse_expectation(where: str, values: Any) -> dict[str, Any]:
-    """Return an expectation of the right shape, without what Great Expectations writes for itself."""
+    """Return an expectation in the expected form, without Great Expectations' metadata, or raise ConfigError."""
     if not isinstance(values, dict):
         refuse(where, f"a {type(values).__name__}", "a mapping with the keys type and kwargs")
     _refuse_unknown(where, values, EXPECTATION_KEYS)
@@ -155,7 +155,7 @@ def _refuse_unknown(where: str, values: Mapping[str, Any], known: Sequence[str])
 
 
 def refuse(where: str, observed: str, expected: str) -> NoReturn:
-    """Raise ConfigError: something in a file of suites is not as it must be."""
+    """Raise ConfigError for an invalid part of a suite file."""
     raise ConfigError(
         observed, expected=expected, remedy="Correct the file, or take it out of expectations.", where=where
     )

@@ -1,4 +1,4 @@
-"""Check that a user's suites can be applied, before anything is spent."""
+"""Check that a user's suites fit the tests of a run, before it costs anything."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def read_own_suites(paths: Sequence[str], plans: Sequence[Plan]) -> list[Suite]:
 
 
 def _refuse_unfit(where: str, expectation: Mapping[str, Any], suite: Suite, test: str) -> None:
-    """Refuse an expectation that cannot be checked for a test."""
+    """Raise ConfigError for an expectation that cannot be checked for a test."""
     kind, kwargs, table, types = expectation["type"], expectation["kwargs"], suite["table"], list_known_types()
     if kind in ELSEWHERE:
         refuse(f"{where}, type", kind, ELSEWHERE[kind])

@@ -227,7 +227,7 @@ SUITES = [
         files={"suite.yaml": "model: app/other:answer\ntests: {add_toxic_words: {}}\n", "other.py": BOT},
     ),
     Case(
-        site="tasks/validate/suites.py:reject",
+        site="tasks/validate/suites.py:refuse",
         command=f"{CHECK} --expectations e.json",
         says="e.json: no expectations",
         follow=drop("take it out", "e.json"),

@@ -133,7 +133,7 @@ def test_what_is_renewed_while_somebody_decides_stays_its_owners(
         first.renew()
         return {first.owner}
 
-    monkeypatch.setattr(second._others, "dead", renewed)
+    monkeypatch.setattr(second._others, "find_dead", renewed)
     assert second.held_by_others(KEYS) == set(KEYS)
 
 

@@ -210,10 +210,7 @@ _SAMPLES = '<section id="samples"'
 
 
 def insert_shortest(page: str, prompts: Sequence[ShortestPrompt], show: Show) -> str:
-    """Return a finished page with a section on the shortest failing prompts, replacing an earlier section.
-
-    The page is not rendered again, so the results of the run need not be read.
-    """
+    """Return a finished page with a section on the shortest failing prompts, replacing an earlier section."""
     items = []
     for prompt in prompts:
         prefix = f"{prompt.test}/{prompt.sample_id}/"
