@@ -28,10 +28,10 @@ from contrapose.tasks.text.masking import Show, make_shower
 from contrapose.tasks.text.wording import (
     count_saved_questions,
     counted,
-    find_first_line,
     find_further_reason,
     format_moment,
     format_span,
+    note_language,
     reason_text,
     usage_and_latency,
 )
@@ -140,7 +140,7 @@ def _test_blocks(outcome: Outcome, report: Report, show: Show) -> Iterator[Block
     test = outcome["test_type"]
     name, retrieved = escape(name_of(test)), list(sentences_of(passages.sentences(outcome)))
     worded = list(sentences_of(wordings.main_sentences(outcome)))
-    lines = filter(None, (sentence(find_first_line(outcome)), find_further_reason(outcome), *retrieved[:1], *worded))
+    lines = filter(None, (sentence(note_language(outcome)), find_further_reason(outcome), *retrieved[:1], *worded))
     yield Block(REASONS, f"### {name}\n\n" + "  \n".join(escape(show(text)) for text in lines))
     tables = ["  \n".join(map(escape, _notes(outcome, report, show)))]
     if retrieved:
