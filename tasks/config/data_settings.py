@@ -89,12 +89,12 @@ class DataSettings(UserSettings):
 
     @model_validator(mode="before")
     @classmethod
-    def _source_alone(cls, values: Any) -> Any:
+    def _wrap_source(cls, values: Any) -> Any:
         return {"source": values} if isinstance(values, str) else values
 
     @field_validator("source")
     @classmethod
-    def _no_password(cls, source: str) -> str:
+    def _refuse_password(cls, source: str) -> str:
         if holds_password(source):
             raise ValueError(
                 "an address with a password or a token; expected one without, since sources are told in every report: "
@@ -104,14 +104,14 @@ class DataSettings(UserSettings):
 
     @field_validator("turn")
     @classmethod
-    def _known_turn(cls, turn: TurnChoice) -> TurnChoice:
+    def _check_turn(cls, turn: TurnChoice) -> TurnChoice:
         if turn == 0:
             raise ValueError("0; expected 1 for the user's first message, -1 for the last")
         return turn
 
     @field_validator("format")
     @classmethod
-    def _known_format(cls, name: str | None) -> str | None:
+    def _check_format(cls, name: str | None) -> str | None:
         if name is not None and name not in names("sources"):
             raise ValueError(f"one of {', '.join(names('sources'))}")
         return name
@@ -129,7 +129,7 @@ class DataSettings(UserSettings):
 
     @field_validator("columns")
     @classmethod
-    def _known_fields(cls, columns: Mapping[str, str]) -> dict[str, str]:
+    def _check_fields(cls, columns: Mapping[str, str]) -> dict[str, str]:
         unknown = [name for name in columns if name not in FIELDS]
         if unknown:
             raise ValueError(f"columns has no field {unknown[0]!r}; expected one of {', '.join(FIELDS)}")

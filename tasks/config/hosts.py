@@ -55,7 +55,7 @@ class HostRule:
     scheme: str | None = None
     """Of the only origin that is meant; None: any that the port speaks."""
 
-    def holds(self, origin: Origin) -> bool:
+    def allows(self, origin: Origin) -> bool:
         """Return whether the rule allows an origin."""
         if self.host != origin.host:
             return False

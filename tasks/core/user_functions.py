@@ -1,6 +1,6 @@
 """User functions: `module:function` from the current folder, or an object that a Python call passes.
 
-Suites and forms name only functions that `CONTRAPOSE_APPS` allows; a plan that names another one is refused before.
+Suites and forms may only name functions that `CONTRAPOSE_APPS` allows; plans with other functions are refused earlier.
 """
 
 from __future__ import annotations

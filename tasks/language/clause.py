@@ -1,7 +1,7 @@
 """Find the finite verb of the main clause: the most likely analysis with exactly one finite verb in each clause.
 
-A word of many readings is a verb where its clause would else have none. So the words are read left to right, the
-likeliest readings are kept with their log-odds, and the best total decides.
+A word with several readings is a verb if its clause has no other verb. So the search reads the words from left to
+right, keeps the most likely readings with their log-odds, and chooses the best total.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from contrapose.tasks.language import closed
 from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.replies.verdict_words import parse_verdict_word
 from contrapose.tasks.load.options import MARK, Options
-from contrapose.tasks.load.rows import Unfit, is_missing, parse_literal, quote, quote_all, require_label
+from contrapose.tasks.load.rows import CellError, is_missing, parse_literal, quote, quote_all, require_label
 
 KEYS = ("value", "text", "texts", "input_text", "spans", "answer", "answers", "aliases")
 """Keys of an object that hold accepted answers, as SQuAD, TriviaQA, DROP and CoQA store them."""
@@ -26,7 +26,7 @@ YES, NO = ("yes", "true", "correct"), ("no", "false", "incorrect")
 
 
 def read_accepted_values(value: Any) -> list[Any]:
-    """Return the single answers in a cell, a list or an object ([] if no answer is known), or raise Unfit."""
+    """Return the single answers in a cell, a list or an object ([] if no answer is known), or raise CellError."""
     value = parse_literal(value)
     if is_missing(value):
         return []
@@ -34,7 +34,7 @@ def read_accepted_values(value: Any) -> list[Any]:
         by_name = {str(key).lower(): part for key, part in value.items()}
         parts = [by_name[key] for key in KEYS if key in by_name]
         if not parts:
-            raise Unfit(f"{quote(value)} is an object", expected="an answer, or a list of accepted ones")
+            raise CellError(f"{quote(value)} is an object", expected="an answer, or a list of accepted ones")
         return [single for part in parts for single in read_accepted_values(part)]
     if isinstance(value, list | tuple):
         return [single for part in value for single in read_accepted_values(part)]
@@ -42,7 +42,7 @@ def read_accepted_values(value: Any) -> list[Any]:
 
 
 def read_open_answers(value: Any, question: str) -> tuple[str, ...]:
-    """Return the accepted answers to a question without options, each once, or raise Unfit."""
+    """Return the accepted answers to a question without options, each once, or raise CellError."""
     answers = []
     for single in read_accepted_values(value):
         truth = _parse_truth_value(single)
@@ -59,7 +59,7 @@ def read_open_answers(value: Any, question: str) -> tuple[str, ...]:
 
 
 def find_chosen_options(value: Any, options: Options, *, first_index: int | None) -> tuple[str, ...]:
-    """Return the texts of the options that a cell names by text, letter, label or index, or raise Unfit.
+    """Return the texts of the options that a cell names by text, letter, label or index, or raise CellError.
 
     An index counts from `first_index`, 0 or 1; None: numbers are no indexes.
     """
@@ -81,7 +81,7 @@ def is_text_of(value: Any, options: Options) -> bool:
     """Return whether a single answer is the text or the label of an option."""
     try:
         said = _squeeze(require_label(value))
-    except Unfit:
+    except CellError:
         return False
     return _find_place(said, options.texts) is not None or (
         options.labelled and _find_place(said, options.labels) is not None
@@ -117,7 +117,7 @@ def _find_chosen_option(value: Any, options: Options, first_index: int | None) -
     if place is None:
         place = _find_place_of_letter(said, options)
     if place is None or not 0 <= place < len(options.texts):
-        raise Unfit(f"{quote(value)} is none of the options", expected=f"one of {quote_all(options.texts, most=4)}")
+        raise CellError(f"{quote(value)} is none of the options", expected=f"one of {quote_all(options.texts, most=4)}")
     return options.texts[place]
 
 
@@ -150,7 +150,7 @@ def _drop_repeated_texts(answers: Iterable[str]) -> tuple[str, ...]:
 
 
 def read_preference(value: Any, *, first_index: int | None = None) -> Verdict | None:
-    """Return the answer that most judgements prefer, or a tie, or None without a judgement; raise Unfit if unreadable.
+    """Return the answer that most judgements prefer, or a tie, or None without a judgement; or raise CellError.
 
     A number is 1 or 2, and 0 a tie; with a `first_index` of 0 it is 0 or 1, and there is no tie.
     """
@@ -172,4 +172,4 @@ def read_preference(value: Any, *, first_index: int | None = None) -> Verdict | 
     verdict = None if number is not None else parse_verdict_word(str(value))
     if verdict is not None:
         return verdict
-    raise Unfit(f"{quote(value)} does not say which answer is better", expected="A, B or tie, or 1, 2 or 0")
+    raise CellError(f"{quote(value)} does not say which answer is better", expected="A, B or tie, or 1, 2 or 0")

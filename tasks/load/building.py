@@ -29,10 +29,10 @@ from contrapose.tasks.load.conversations import (
 from contrapose.tasks.load.description import TableDescription, list_required_fields
 from contrapose.tasks.load.options import read_items, read_options, read_place, split_off_options
 from contrapose.tasks.load.rows import (
+    CellError,
     Omission,
     Problem,
     Row,
-    Unfit,
     find_value,
     is_missing,
     parse_literal,
@@ -248,7 +248,7 @@ class SampleBuilder:
         """Return the result of `read` for a cell, or note the problem and return None."""
         try:
             return read(value)
-        except Unfit as error:
+        except CellError as error:
             place = quote_all(str(column).split(" + ")) if column else name
             plural = "columns" if " + " in str(column) else "column"
             observed = f"{plural} {place}: {error.problem.observed}"
@@ -290,7 +290,7 @@ def _read_passage(value: Any) -> str | None:
             return "\n\n".join(_join_title(*pair) for pair in zip(titles, value["sentences"], strict=False))
         inner = next((value[key] for key in PASSAGES if key in value), None)
         if inner is None:
-            raise Unfit(f"{quote(value)} is an object", expected="a text, or a list of texts")
+            raise CellError(f"{quote(value)} is an object", expected="a text, or a list of texts")
         return _read_passage(inner)
     if not isinstance(value, list | tuple):
         return require_label(value)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from contrapose.tasks.config.data_settings import TurnChoice
 from contrapose.tasks.core.chats import NAMES, Chat, Message
 from contrapose.tasks.core.tool_calls import calls_to_json, read_calls
-from contrapose.tasks.load.rows import Unfit, is_missing, parse_literal, quote, require_text
+from contrapose.tasks.load.rows import CellError, is_missing, parse_literal, quote, require_text
 
 ROLES: Mapping[str, str] = {
     **dict.fromkeys(("user", "human", "prompter", "customer", "question"), "user"),
@@ -65,12 +65,12 @@ def is_message_list(value: Any) -> bool:
 
 
 def parse_turns(value: Any) -> list[Turn]:
-    """Return the turns of a conversation, a list of messages or a transcript, or raise Unfit."""
+    """Return the turns of a conversation, a list of messages or a transcript, or raise CellError."""
     value = parse_literal(value)
     if isinstance(value, str):
         return _split_transcript(value) or [Turn("user", require_text(value))]
     if not is_message_list(value):
-        raise Unfit(f"{quote(value)} is no conversation", expected=EXPECTED)
+        raise CellError(f"{quote(value)} is no conversation", expected=EXPECTED)
     turns = []
     for message in value:
         role = str(message.get("role", message.get("from"))).strip().lower()
@@ -78,7 +78,7 @@ def parse_turns(value: Any) -> list[Turn]:
         if isinstance(content, list | tuple) and content:
             parts = [part.get("text") if isinstance(part, Mapping) else part for part in content]
             if not all(isinstance(part, str) for part in parts):
-                raise Unfit(f"{quote(content)} in a message", expected="a text, or parts that are texts")
+                raise CellError(f"{quote(content)} in a message", expected="a text, or parts that are texts")
             said = "\n\n".join(map(str, parts))
         else:
             said = "" if is_missing(content) else require_text(content)
@@ -100,16 +100,16 @@ def _split_transcript(value: str) -> list[Turn]:
 
 
 def find_last_turn(turns: Sequence[Turn], role: str) -> int:
-    """Return the place of the last turn of a user or an assistant, or raise Unfit."""
+    """Return the place of the last turn of a user or an assistant, or raise CellError."""
     place = max((place for place, turn in enumerate(turns) if turn.role == role), default=None)
     if place is None:
         article = "an" if role == "assistant" else "a"
-        raise Unfit(f"a conversation without {article} {role}'s message", expected=EXPECTED)
+        raise CellError(f"a conversation without {article} {role}'s message", expected=EXPECTED)
     return place
 
 
 def find_last_question(turns: Sequence[Turn]) -> LastQuestion:
-    """Return the last turn of a user in a conversation, or raise Unfit."""
+    """Return the last turn of a user in a conversation, or raise CellError."""
     last = find_last_turn(turns, "user")
     answer = next((turn.said for turn in turns[last + 1 :] if turn.role == "assistant"), None)
     return LastQuestion(turns[last].said, format_turns(turns[:last]), answer)
@@ -149,7 +149,7 @@ class AskedChat(NamedTuple):
 
 
 def read_chat(turns: Sequence[Turn], *, turn: TurnChoice, tools: Tools, system: str | None) -> AskedChat | None:
-    """Return turns as a chat, or None if a speaker is unknown to APIs, such as a narrator; raise Unfit if unusable.
+    """Return turns as a chat, or None if a speaker is unknown to APIs, such as a narrator; raise CellError if unusable.
 
     It ends with the last message of a user or a tool. A system prompt of its own wins over `system`.
     """
@@ -165,7 +165,7 @@ def read_chat(turns: Sequence[Turn], *, turn: TurnChoice, tools: Tools, system: 
 
 
 def _find_text_turn(messages: Sequence[Message], turn: TurnChoice) -> int:
-    """Return the place of the message that is the text, or raise Unfit if there is none."""
+    """Return the place of the message that is the text, or raise CellError if there is none."""
     role = "system" if turn == "system" else "user"
     places = [place for place, message in enumerate(messages) if message["role"] == role]
     index = -1 if turn in ("last", "system") else turn - 1 if int(turn) > 0 else int(turn)  # type: ignore[operator]
@@ -174,17 +174,17 @@ def _find_text_turn(messages: Sequence[Message], turn: TurnChoice) -> int:
     except IndexError:
         count = f"{len(places)} messages of a user" if role == "user" else "no system prompt"
         expected = "a user's message" if turn == "last" else f"a message for data.turn: {turn}"
-        raise Unfit(f"a conversation with {count}", expected=expected) from None
+        raise CellError(f"a conversation with {count}", expected=expected) from None
 
 
 def _to_message(turn: Turn) -> Message:
-    """Return a turn as a message of OpenAI's API, or raise Unfit."""
+    """Return a turn as a message of OpenAI's API, or raise CellError."""
     message = Message(role=turn.role, content=turn.said)  # type: ignore[typeddict-item]
     if turn.calls:
         listed = turn.calls if isinstance(turn.calls, list | tuple) else [turn.calls]
         read = read_calls(list(listed))
         if len(read) != len(listed):
-            raise Unfit(f"{quote(turn.calls)} in a message", expected="calls of tools with their names")
+            raise CellError(f"{quote(turn.calls)} in a message", expected="calls of tools with their names")
         message["tool_calls"] = [
             {
                 "id": str(raw.get("id") or f"call_{number}") if isinstance(raw, Mapping) else f"call_{number}",
@@ -199,24 +199,24 @@ def _to_message(turn: Turn) -> Message:
 
 
 def read_tools(value: Any) -> Tools:
-    """Return the tools in a cell in the form of OpenAI's API, or raise Unfit.
+    """Return the tools in a cell in the form of OpenAI's API, or raise CellError.
 
     Tools of Anthropic (`input_schema`), older functions of OpenAI and bare functions are read, too.
     """
     value = parse_literal(value)
     expected = 'a list such as [{"type": "function", "function": {"name": "…", "parameters": {…}}}]'
     if not isinstance(value, list | tuple):
-        raise Unfit(f"{quote(value)} is no list of tools", expected=expected)
+        raise CellError(f"{quote(value)} is no list of tools", expected=expected)
     tools = list[dict[str, Any]]()
     for tool in value:
         function = tool.get("function", tool) if isinstance(tool, Mapping) else None
         if not isinstance(function, Mapping) or not isinstance(function.get("name"), str) or not function["name"]:
-            raise Unfit(f"{quote(tool)} is no tool", expected=expected)
+            raise CellError(f"{quote(tool)} is no tool", expected=expected)
         schema = parse_literal(function.get("parameters", function.get("input_schema")))
         own = {name: function[name] for name in ("description", "strict") if name in function}
         parameters = {"parameters": schema} if isinstance(schema, Mapping) else {}
         tools.append({"type": "function", "function": {"name": function["name"], **own, **parameters}})
     names = [tool["function"]["name"] for tool in tools]
     if repeated := next((name for name in names if names.count(name) > 1), None):
-        raise Unfit(f"two tools with the name {quote(repeated)}", expected="tools with names that differ")
+        raise CellError(f"two tools with the name {quote(repeated)}", expected="tools with names that differ")
     return tuple(tools)

@@ -82,7 +82,7 @@ class Dialect:
         return map(restore, records)
 
 
-class Fit(NamedTuple):
+class DialectFit(NamedTuple):
     """How well a dialect fits the beginning of a file; the largest fit is the best."""
 
     share: float
@@ -126,7 +126,7 @@ def _list_possible_quotes(head: str) -> list[Quotes]:
     return [Quotes.DOUBLED, Quotes.ONLY_QUOTES_ESCAPED if alone else Quotes.ESCAPED]
 
 
-def _measure_fit(head: str, dialect: Dialect, *, complete: bool) -> Fit:
+def _measure_fit(head: str, dialect: Dialect, *, complete: bool) -> DialectFit:
     """Return how well a dialect fits the beginning of a file."""
 
     def has_width(cells: Sequence[str] | None) -> bool:
@@ -152,7 +152,7 @@ def _measure_fit(head: str, dialect: Dialect, *, complete: bool) -> Fit:
     widths = {len(cells or ()) for cells in rows}
     further = [cell for cells in rows for cell in (cells or ())[1:]]
     crowded = width == 1 and len(widths) == 1 and not all(cell.startswith(" ") for cell in further)
-    return Fit(share, fitting, width, crowded and max(widths) > 1)
+    return DialectFit(share, fitting, width, crowded and max(widths) > 1)
 
 
 def _parse_strictly(text: str, dialect: Dialect) -> Iterator[list[str] | None]:

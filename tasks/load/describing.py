@@ -1,7 +1,6 @@
 """Describe a table by its first rows: find out which column holds which field, by column names first, then by values.
 
-`run`, `preview`, `init` and `validate` take the description from here. A column is only taken for
-what its values can be.
+`run`, `preview`, `init` and `validate` use this description. A field only gets a column with fitting values.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ from typing import Any
 from contrapose.tasks.core.outcome import ColumnsRead
 from contrapose.tasks.core.records import AnswerPair, ItemSample, RelatedTexts, Sample, SummaryPair, TextSample
 from contrapose.tasks.load.layouts import KnownLayout, make_layout_key
-from contrapose.tasks.load.options import Cells
-from contrapose.tasks.load.rows import Problem, Row, Unfit, escape, find_value, is_missing
+from contrapose.tasks.load.options import OptionCells
+from contrapose.tasks.load.rows import CellError, Problem, Row, escape, find_value, is_missing
 
 TEXTS = (
     *("question", "query", "question_text", "question_stem", "stem", "prompt", "instruction", "user_query", "problem"),
@@ -189,7 +189,7 @@ class TableDescription:
         values = {make_layout_key(column): value for column, value in row.values.items()}
         try:
             parts = list(self.layout.reshape(values))
-        except (AttributeError, LookupError, OverflowError, TypeError, ValueError, Unfit):
+        except (AttributeError, LookupError, OverflowError, TypeError, ValueError, CellError):
             yield Problem(f"the row has another form than those of {self.layout.name}", f"rows of {self.layout.name}")
             return
         for part in parts:
@@ -202,7 +202,7 @@ def read_field(name: str, columns: tuple[str, ...], values: Mapping[str, Any]) -
         return find_value(values, columns[0])
     cells = [find_value(values, column) for column in columns]
     if name in ("options", "options_after", "winner"):
-        return cells if name == "winner" else Cells(cells)
+        return cells if name == "winner" else OptionCells(cells)
     if name == "cluster":
         return "/".join(map(str, cells))
     there = [cell for cell in cells if not is_missing(cell)]

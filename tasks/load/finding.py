@@ -12,7 +12,7 @@ from contrapose.tasks.load.answers import is_letter, is_text_of, parse_index, re
 from contrapose.tasks.load.conversations import is_message_list, take_first_turn
 from contrapose.tasks.load.description import CHOSEN, FAMILY, NAMES, PAIR, FieldSource, normalise_name, read_field
 from contrapose.tasks.load.options import Options, read_options, split_off_options
-from contrapose.tasks.load.rows import Row, Unfit, is_missing
+from contrapose.tasks.load.rows import CellError, Row, is_missing
 
 HALF = 0.5
 """Share of a column's values that must be read as what it is taken for."""
@@ -270,7 +270,7 @@ def _read_or_none(read: Callable[[Any], Any], value: Any) -> Any:
     """Return the result of `read` for a value, or None if the value cannot be used."""
     try:
         return read(value)
-    except Unfit:
+    except CellError:
         return None
 
 

@@ -1,7 +1,7 @@
 """Layouts of public data sets, which are recognised by their columns: which column holds which field.
 
-Each has the columns that people download, from the Hugging Face hub or from the authors. Rows that hold several
-samples, or one in a form of their own, are reshaped.
+Each layout has the columns of the public download, from the Hugging Face hub or from its authors. Rows with several
+samples, or one in a special form, are reshaped.
 """
 
 from __future__ import annotations

@@ -9,7 +9,15 @@ from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
-from contrapose.tasks.load.rows import Unfit, is_missing, name_kind, parse_literal, quote, require_label, require_text
+from contrapose.tasks.load.rows import (
+    CellError,
+    is_missing,
+    name_kind,
+    parse_literal,
+    quote,
+    require_label,
+    require_text,
+)
 from contrapose.tasks.probes.base import letters
 
 MOST = 26
@@ -25,7 +33,7 @@ HEADING = re.compile(r"(?:^|(?<=\s))(?:options|answer choices|choices|answers)\s
 TRUE, FALSE = (1, 1.0, True, "1"), (0, 0.0, False, "0")
 
 
-class Cells(list[Any]):
+class OptionCells(list[Any]):
     """Cells of several columns that hold one option each."""
 
 
@@ -56,10 +64,10 @@ class MarkedOptions(NamedTuple):
 def read_options(value: Any) -> Options | None:
     """Return options from a list, an object, a text with a list or with marked options, or cells with one option each.
 
-    None if there are none; the last of several cells may be empty. Raises Unfit if it is none of these, has fewer
+    None if there are none; the last of several cells may be empty. Raises CellError if it is none of these, has fewer
     than 2 or more than 26 options, or one is blank.
     """
-    if isinstance(value, Cells):
+    if isinstance(value, OptionCells):
         filled = [place for place, cell in enumerate(value, start=1) if not is_missing(cell)]
         value = ["" if is_missing(cell) else cell for cell in value[: max(filled, default=0)]]
     value = parse_literal(value)
@@ -68,7 +76,7 @@ def read_options(value: Any) -> Options | None:
     if isinstance(value, str):
         marked = _split_at_marks(require_text(value))
         if marked.before or not marked.marks:
-            raise Unfit(
+            raise CellError(
                 f"{quote(value)} is one text without marks",
                 expected='a list as JSON, such as ["hot", "cold"], or one text with the marks A. , B. , C. , …',
             )
@@ -76,7 +84,7 @@ def read_options(value: Any) -> Options | None:
     if isinstance(value, Mapping):
         return _read_mapping(value)
     if not isinstance(value, list | tuple):
-        raise Unfit(f"{quote(value)} is {name_kind(value)}", expected="a list of texts")
+        raise CellError(f"{quote(value)} is {name_kind(value)}", expected="a list of texts")
     if all(isinstance(item, Mapping) for item in value):
         names = ("text", "value", "content", "answer"), ("label", "key", "letter", "id")
         return _read_labelled(
@@ -135,7 +143,7 @@ def _list_mark_sequences(count: int) -> list[list[str]]:
 def _read_option_text(value: Any) -> str:
     """Return the text of a single option."""
     if isinstance(value, str) and not value.strip():
-        raise Unfit("an option is blank", expected="a text for each letter")
+        raise CellError("an option is blank", expected="a text for each letter")
     return require_label(value).strip()
 
 
@@ -148,13 +156,15 @@ def _read_mapping(value: Mapping[str, Any]) -> Options:
         texts, truths = value["choices"], value["labels"]
         if not isinstance(texts, list | tuple) or not isinstance(truths, list | tuple) or len(texts) != len(truths):
             expected = '{"choices": […], "labels": […]}, equally long'
-            raise Unfit(f"{quote(texts)} is no set of options", expected=expected)
+            raise CellError(f"{quote(texts)} is no set of options", expected=expected)
     elif [key.upper() for key in keys] in (sequence[: len(keys)] for sequence in _list_mark_sequences(len(keys))):
         return _check_options([_read_option_text(item) for item in value.values()], keys, labelled=True)
     elif value and all(item in (*TRUE, *FALSE) for item in value.values()):
         texts, truths = keys, list(value.values())
     else:
-        raise Unfit(f"{quote(value)} is no set of options", expected='{"A": …, "B": …} or {"text": […], "label": […]}')
+        raise CellError(
+            f"{quote(value)} is no set of options", expected='{"A": …, "B": …} or {"text": […], "label": […]}'
+        )
     options = [_read_option_text(part) for part in texts]
     right = tuple(option for option, truth in zip(options, truths, strict=True) if truth in TRUE)
     return _check_options(options, letters(len(options)), right=right)
@@ -163,9 +173,9 @@ def _read_mapping(value: Mapping[str, Any]) -> Options:
 def _read_labelled(texts: Any, labels: Any) -> Options:
     """Read options from a list of texts and a list of their labels."""
     if not isinstance(texts, list | tuple) or not isinstance(labels, list | tuple) or len(texts) != len(labels):
-        raise Unfit(f"{quote(texts)} is no set of options", expected='{"label": […], "text": […]}, equally long')
+        raise CellError(f"{quote(texts)} is no set of options", expected='{"label": […], "text": […]}, equally long')
     if len(set(map(str, labels))) != len(labels):
-        raise Unfit(f"labels {quote(labels)}", expected="labels that differ")
+        raise CellError(f"labels {quote(labels)}", expected="labels that differ")
     return _check_options(
         [_read_option_text(part) for part in texts], [require_label(part).strip() for part in labels], labelled=True
     )
@@ -174,11 +184,11 @@ def _read_labelled(texts: Any, labels: Any) -> Options:
 def _check_options(
     texts: Sequence[str], labels: Sequence[str], *, labelled: bool = False, right: tuple[str, ...] = ()
 ) -> Options:
-    """Return options, or raise Unfit if there are too few, too many or blank ones."""
+    """Return options, or raise CellError if there are too few, too many or blank ones."""
     if not 2 <= len(texts) <= MOST:
-        raise Unfit(f"{len(texts)} {'option' if len(texts) == 1 else 'options'}", expected=f"2 to {MOST} options")
+        raise CellError(f"{len(texts)} {'option' if len(texts) == 1 else 'options'}", expected=f"2 to {MOST} options")
     if "" in texts:
-        raise Unfit("an option is blank", expected="a text for each letter")
+        raise CellError("an option is blank", expected="a text for each letter")
     return Options(texts=tuple(texts), labels=tuple(labels), labelled=labelled, right=right)
 
 
@@ -194,18 +204,18 @@ BULLET = re.compile(r"\s*[-*•–][ \t]+")
 def read_items(value: Any) -> tuple[str, ...]:
     """Return the items of a list, a JSON list, or a text with one a line, without numbers or bullets before all items.
 
-    Raises Unfit if they are fewer than 2 or more than 200, blank, repeated or no texts.
+    Raises CellError if they are fewer than 2 or more than 200, blank, repeated or no texts.
     """
     if value is None:
-        raise Unfit("null", expected="a list of texts")
+        raise CellError("null", expected="a list of texts")
     if isinstance(value, str):
         value = _split_text(require_text(value))
     if not isinstance(value, list | tuple):
-        raise Unfit(f"{quote(value)} is no list", expected="a list of texts")
+        raise CellError(f"{quote(value)} is no list", expected="a list of texts")
     items: list[str] = []
     for item in value:
         if isinstance(item, str) and not item.strip():
-            raise Unfit("an item is blank", expected="a text for each item")
+            raise CellError("an item is blank", expected="a text for each item")
         items.append(require_text(item).strip())
     matches = [match for item in items if (match := NUMBERED.match(item))]
     kinds = {(match["word"], match["mark"].isdigit()) for match in matches}
@@ -215,23 +225,23 @@ def read_items(value: Any) -> tuple[str, ...]:
     elif all(BULLET.match(item) for item in items):
         items = [BULLET.sub("", item, count=1).strip() for item in items]
     if not 2 <= len(items) <= MOST_ITEMS:
-        raise Unfit(f"{len(items)} {'item' if len(items) == 1 else 'items'}", expected=f"2 to {MOST_ITEMS} items")
+        raise CellError(f"{len(items)} {'item' if len(items) == 1 else 'items'}", expected=f"2 to {MOST_ITEMS} items")
     if "" in items:
-        raise Unfit("an item is blank", expected="a text for each item")
+        raise CellError("an item is blank", expected="a text for each item")
     twice = next((item for item in items if items.count(item) > 1), None)
     if twice is not None:
-        raise Unfit(f"item {quote(twice)} is there twice", expected="items that differ")
+        raise CellError(f"item {quote(twice)} is there twice", expected="items that differ")
     return tuple(items)
 
 
 def read_place(value: Any, *, among: int) -> int | None:
-    """Return the place of an item (1 for the first), or None for null, or raise Unfit."""
+    """Return the place of an item (1 for the first), or None for null, or raise CellError."""
     if value is None:
         return None
     number = int(value) if isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,4}\s*", value) else value
     is_whole = isinstance(number, int) or (isinstance(number, float) and number.is_integer())
     if not is_whole or isinstance(number, bool) or not 1 <= number <= among:
-        raise Unfit(f"{quote(value)} is the place of no item", expected=f"1 for the first of them to {among}")
+        raise CellError(f"{quote(value)} is the place of no item", expected=f"1 for the first of them to {among}")
     return int(number)
 
 
@@ -241,7 +251,9 @@ def _split_text(value: str) -> Any:
         try:
             return json.loads(value)
         except (ValueError, RecursionError) as error:
-            raise Unfit(f"{quote(value)} is not JSON", expected="a list of texts as JSON, or an item a line") from error
+            raise CellError(
+                f"{quote(value)} is not JSON", expected="a list of texts as JSON, or an item a line"
+            ) from error
     lines = [line for line in value.splitlines() if line.strip()]
     if not _has_number(NUMBERED.match(lines[0]), 1):
         return lines

@@ -63,7 +63,7 @@ class Omission:
     """Follows a count of rows: `3 rows: a tie`."""
 
 
-class Unfit(Exception):  # noqa: N818 - it never leaves this room; what users see is a DataError
+class CellError(Exception):
     """A cell cannot be used; the error says why."""
 
     def __init__(self, observed: str, *, expected: str) -> None:
@@ -91,30 +91,30 @@ def escape(text: str, *, most: int = 300) -> str:
 
 
 def require_text(value: Any) -> str:
-    """Return a text unchanged, or raise Unfit if it is null, blank, no text, too long, or cannot be stored or sent."""
+    """Return a text unchanged, or raise CellError if it is null, blank, no text, too long, or cannot be stored."""
     if not isinstance(value, str):
         observed = "null" if value is None else f"{quote(value)} is {name_kind(value)}"
-        raise Unfit(observed, expected="a text")
+        raise CellError(observed, expected="a text")
     if not value.strip():
-        raise Unfit(f"{quote(value)} is blank", expected="a text")
+        raise CellError(f"{quote(value)} is blank", expected="a text")
     if len(value) > MOST_CHARACTERS:
-        raise Unfit(f"{len(value):,} characters", expected=f"at most {MOST_CHARACTERS:,} characters")
+        raise CellError(f"{len(value):,} characters", expected=f"at most {MOST_CHARACTERS:,} characters")
 
     def around(place: int) -> str:
         return quote(value[max(0, place - 20) : place + 20])
 
     if "\0" in value:
-        raise Unfit(f"{around(value.index(chr(0)))} holds a NUL byte", expected="a text without it")
+        raise CellError(f"{around(value.index(chr(0)))} holds a NUL byte", expected="a text without it")
     try:
         value.encode("utf-8")
     except UnicodeEncodeError as error:
         observed = f"{around(error.start)} holds half a surrogate pair"
-        raise Unfit(observed, expected="complete characters") from error
+        raise CellError(observed, expected="complete characters") from error
     return value
 
 
 def require_label(value: Any) -> str:
-    """Return a text, or a number as text, for ids, clusters, slices and options, or raise Unfit."""
+    """Return a text, or a number as text, for ids, clusters, slices and options, or raise CellError."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return require_text(str(value) if isinstance(value, bool | int | float) else value)

@@ -1,6 +1,6 @@
 """Load the samples of a data source: check every row, then draw as many samples as requested.
 
-In a contrast set, rows of one cluster are variants of one text, and each is paired with the original.
+In a contrast set, the rows of one cluster are variants of one text; each variant forms a pair with the original.
 """
 
 from __future__ import annotations

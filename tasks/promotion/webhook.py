@@ -44,7 +44,7 @@ def is_listed(url: str, environment: Mapping[str, str] = os.environ) -> bool:
         if not {"/", ":"} & {*entry} or parse_network(entry) is None
     ]
     rules, origin = [read_rule(entry, where=HOSTS) for entry in named], origin_of(url)
-    return origin is not None and any(rule.holds(origin) for rule in rules)
+    return origin is not None and any(rule.allows(origin) for rule in rules)
 
 
 def refuse_unlisted(url: str) -> None:

@@ -24,9 +24,9 @@ from contrapose.tasks.text.wording import (
     count_saved_questions,
     counted,
     describe_changes_by_noise,
-    find_first_line,
     find_further_reason,
     format_span,
+    note_language,
     number,
     reason_text,
     usage_text,
@@ -104,9 +104,7 @@ def print_summary(
     console.print()
     kept_back = 0
     for outcome in summary["tests"]:
-        judged = "; ".join(
-            filter(None, (f"on {rows}" if (rows := show_rows(outcome)) else "", find_first_line(outcome)))
-        )
+        judged = "; ".join(filter(None, (f"on {rows}" if (rows := show_rows(outcome)) else "", note_language(outcome))))
         console.print(line(f"{outcome['test_type']}:"), color_verdict(outcome["verdict"]), line(judged))
         facts = collect_facts(outcome)
         notes = list(make_sentences(_select_notes(outcome, facts, explain=explain)))

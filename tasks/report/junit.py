@@ -21,9 +21,9 @@ from contrapose.tasks.text.diff import Segments, mark_differences
 from contrapose.tasks.text.masking import Show, make_shower
 from contrapose.tasks.text.wording import (
     describe_case_sum,
-    find_first_line,
     find_further_reason,
     format_pass_interval,
+    note_language,
     percent,
     skip_words,
 )
@@ -117,7 +117,7 @@ def _list_cases(outcome: Outcome, report: Report, show: Show) -> Iterator[tuple[
     if outcome["verdict"] != "pass":
         sure = ", ".join(filter(None, (format_pass_interval(outcome), format_looks(outcome))))
         rate = f"Pass rate {percent(outcome['pass_rate'])} ({sure}), gate {percent(outcome['min_pass_rate'])}."
-        first, further = make_sentence(find_first_line(outcome)), show(find_further_reason(outcome))
+        first, further = make_sentence(note_language(outcome)), show(find_further_reason(outcome))
         lines = (first, further, rate, *make_sentences(describe_looks(outcome)), f"{describe_case_sum(outcome)}.")
         verdict, body = outcome["verdict"], "\n".join(filter(None, lines))
         gate = TestCase(GATES[verdict], verdict, show(outcome["reason"]), body)

@@ -28,10 +28,10 @@ from contrapose.tasks.text.masking import Show, make_shower
 from contrapose.tasks.text.wording import (
     count_saved_questions,
     counted,
-    find_first_line,
     find_further_reason,
     format_moment,
     format_span,
+    note_language,
     reason_text,
     usage_and_latency,
 )
@@ -141,7 +141,7 @@ def _yield_test_blocks(outcome: Outcome, report: Report, show: Show) -> Iterator
     name, retrieved = escape(cut_name(test)), list(make_sentences(passages.describe_passages(outcome)))
     worded = list(make_sentences(wordings.summarise_wordings(outcome)))
     lines = filter(
-        None, (make_sentence(find_first_line(outcome)), find_further_reason(outcome), *retrieved[:1], *worded)
+        None, (make_sentence(note_language(outcome)), find_further_reason(outcome), *retrieved[:1], *worded)
     )
     yield Block(REASONS, f"### {name}\n\n" + "  \n".join(escape(show(text)) for text in lines))
     tables = ["  \n".join(map(escape, _write_notes(outcome, report, show)))]

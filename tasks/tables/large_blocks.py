@@ -1,7 +1,7 @@
 """Control large memory blocks: tables return them to the system at once, models keep them while they compute.
 
-Columns are hardly ever as large as the next ones, so that what the C library keeps of them is lost; a model asks for
-equal blocks layer by layer, and the system clears each one before it hands it out again.
+Columns differ in size, so that the C library cannot reuse the blocks that it keeps; a model needs equal blocks for each
+layer, and the system would clear each block again.
 """
 
 from __future__ import annotations

@@ -160,7 +160,7 @@ def reason_text(summary: Summary) -> str:
     prefix = f"{summary['verdict'].capitalize()}: "
     reason = summary["reason"]
     shown = f"{ANSWERS[summary['verdict']]}: {reason.removeprefix(prefix)}" if reason.startswith(prefix) else reason
-    return " ".join((shown, *dict.fromkeys(f"{first}." for first in map(find_first_line, summary["tests"]) if first)))
+    return " ".join((shown, *dict.fromkeys(f"{first}." for first in map(note_language, summary["tests"]) if first)))
 
 
 def count_cases(summary: Summary) -> dict[str, int]:
@@ -230,14 +230,14 @@ def columns_read(columns: ColumnsRead) -> str:
     return f"{fields}{known}{unread}"
 
 
-def find_first_line(outcome: Outcome) -> str:
+def note_language(outcome: Outcome) -> str:
     """Return the first sentence of a result if most rows are not in English, or else an empty text."""
     return foreign_text(outcome["skip_reasons"], outcome["samples"])
 
 
 def find_further_reason(outcome: Outcome) -> str:
     """Return the reason of a verdict without its first line."""
-    return outcome["reason"].removeprefix(f"{find_first_line(outcome)}. ")
+    return outcome["reason"].removeprefix(f"{note_language(outcome)}. ")
 
 
 def describe_unscored(outcome: Outcome) -> str:

@@ -14,7 +14,7 @@ from load.sources import loaded, refusal, stored
 
 from contrapose.tasks.core.records import ItemSample
 from contrapose.tasks.load.options import read_items, read_place
-from contrapose.tasks.load.rows import Unfit
+from contrapose.tasks.load.rows import CellError
 from contrapose.tasks.tables.table import read, write
 
 ROW = {"question": "Which barks?", "items": ["a dog", "a cat"], "options": ["dog", "cat"], "answer": "dog"}
@@ -67,7 +67,7 @@ def test_numbers_before_all_items_are_left_out_whatever_the_items_are(texts: lis
     ],
 )
 def test_unusable_lists_are_refused(value: Any, observed: str) -> None:
-    with pytest.raises(Unfit) as caught:
+    with pytest.raises(CellError) as caught:
         read_items(value)
     assert observed in caught.value.problem.observed
 
@@ -79,7 +79,7 @@ def test_a_place_is_counted_from_one(value: Any) -> None:
 
 @pytest.mark.parametrize("value", [0, 3, -1, 1.5, True, "b", "", [1], float("nan"), float("inf"), 10**400])
 def test_what_is_the_place_of_no_item_is_refused(value: Any) -> None:
-    with pytest.raises(Unfit, match="place of no item"):
+    with pytest.raises(CellError, match="place of no item"):
         read_place(value, among=2)
 
 

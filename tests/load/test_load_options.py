@@ -13,7 +13,7 @@ from load.sources import loaded, refusal, stored
 
 from contrapose.tasks.core.records import TextSample
 from contrapose.tasks.load.options import read_options
-from contrapose.tasks.load.rows import Unfit, parse_literal
+from contrapose.tasks.load.rows import CellError, parse_literal
 
 QUESTION = "Which of these is the colour of fresh grass?"
 COLOURS = ("red", "green", "blue", "black")
@@ -229,7 +229,7 @@ def test_one_text_with_marks_is_taken_apart(text: str, options: tuple[str, ...],
     ],
 )
 def test_unusable_options_are_refused(value: Any, observed: str) -> None:
-    with pytest.raises(Unfit) as caught:
+    with pytest.raises(CellError) as caught:
         read_options(value)
     assert observed in caught.value.problem.observed
 

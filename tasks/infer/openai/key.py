@@ -40,7 +40,7 @@ class Key:
         if origin is None:
             return False
         own = self.owner is not None and self.owner.may_have_key(origin)
-        return own or any(rule.holds(origin) for rule in self.hosts)
+        return own or any(rule.allows(origin) for rule in self.hosts)
 
 
 class BoundKey(BaseModel):

@@ -1,7 +1,7 @@
 """Replace option letters and option texts in a reply by marks, so that the same rules read every option.
 
-A mark is one character of a private area: what the rules see is "the answer is ■", never which letter it was. Only the
-English article ("A sphere") and the pronoun ("I think") are told apart by the letter, since only they are words.
+A mark is one private-use character: the rules read "the answer is ■" and never see the letter. Only the English article
+("A sphere") and the pronoun ("I think") are detected by their letters, because only these letters are words.
 """
 
 from __future__ import annotations

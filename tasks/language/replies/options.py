@@ -1,7 +1,7 @@
 """Find which of several lettered options a reply chooses.
 
-Letters and options' texts become marks first, so that every letter is read by the same rules. Only forms that can mean
-nothing else count: a reply that is not read is asked about again, one that is read wrongly is never found out.
+Option letters and texts become marks first, so that the same rules read every letter. Only unambiguous forms count,
+because the reader model can still read an unread reply, but nobody would notice a misread one.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Detect replies that refuse or were withheld: English, conservative, in time linear in the text.
 
-A reply is a refusal where its opening says so in the writer's own voice: "I'm sorry, but I can't assist with that", "As
-an AI language model, I cannot …", "[content filtered]". An apology before an answer is none, nor is a story in which
-somebody refuses.
+A reply is a refusal if its beginning refuses in the model's own name: "I'm sorry, but I can't assist with that", "As an
+AI language model, I cannot …", "[content filtered]". An apology before an answer, or a story about a refusal, is none.
 """
 
 from __future__ import annotations

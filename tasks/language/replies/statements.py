@@ -1,7 +1,7 @@
 """Read clause by clause what a reply states about A and B.
 
-Every pattern is anchored at the start of a clause, so that letters met on the way decide nothing.
-The same rules hold for both letters: a reader that favoured one would itself be a position bias.
+Every pattern must match at the start of a clause, so that letters within a clause decide nothing.
+The same rules read both letters, because a preference for one letter would itself be a position bias.
 """
 
 from __future__ import annotations

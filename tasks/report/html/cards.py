@@ -146,7 +146,7 @@ def make_card(
         "category": show(outcome["category"]),
         "verdict": outcome["verdict"],
         "judged": show_rows(outcome),
-        "first": make_sentence(wording.find_first_line(outcome)),
+        "first": make_sentence(wording.note_language(outcome)),
         "reason": show(wording.find_further_reason(outcome)),
         "rated": terms.general("pass rate") if is_pass_rate else _name_term(outcome, shown.name, show, terms),
         "is_pass_rate": is_pass_rate,

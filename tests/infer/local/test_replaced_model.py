@@ -104,7 +104,7 @@ def test_a_file_that_vanishes_while_it_is_hashed_is_told(
         return hash_files(folder, listed)
 
     folder = shutil.copytree(trainings[0], tmp_path / "m")
-    monkeypatch.setattr("contrapose.tasks.infer.local.huggingface.files_sha256", late)
+    monkeypatch.setattr("contrapose.tasks.infer.local.huggingface.hash_files", late)
     with pytest.raises(ModelError, match=r"tokenizer\.json: a file of the model vanished"):
         HuggingFace().identity(ModelSpec(id=f"hf/{folder}", args=CPU))
 
