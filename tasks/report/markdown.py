@@ -140,9 +140,7 @@ def _yield_test_blocks(outcome: Outcome, report: Report, show: Show) -> Iterator
     test = outcome["test_type"]
     name, retrieved = escape(cut_name(test)), list(make_sentences(passages.describe_passages(outcome)))
     worded = list(make_sentences(wordings.summarise_wordings(outcome)))
-    lines = filter(
-        None, (make_sentence(note_language(outcome)), find_further_reason(outcome), *retrieved[:1], *worded)
-    )
+    lines = filter(None, (make_sentence(note_language(outcome)), find_further_reason(outcome), *retrieved[:1], *worded))
     yield Block(REASONS, f"### {name}\n\n" + "  \n".join(escape(show(text)) for text in lines))
     tables = ["  \n".join(map(escape, _write_notes(outcome, report, show)))]
     if retrieved:
