@@ -260,7 +260,7 @@ def test_database_of_a_temporary_server_has_another_place(
     (in_tmp / "file").touch()
     begun = list[str]()
     server = SimpleNamespace(begin=lambda: begun.append("begin"), start=dict)
-    monkeypatch.setattr(start, "own_server", lambda: server)
+    monkeypatch.setattr(start, "get_own_server", lambda: server)
 
     def starts(folder: Path, url: str | None = None) -> None:
         home = wrong == "CONTRAPOSE_HOME"
