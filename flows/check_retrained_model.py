@@ -136,7 +136,7 @@ def check_retrained_model(
         ContraposeError: something the user can fix; nothing was promoted.
     """
     candidate = Candidate(model=model, revision=revision, training_run=training_run, args=candidate_args or {})
-    with _announced_failure(candidate):
+    with _announce_if_failed(candidate):
         checks = Store().checks(flow_run=str(flow_run.id))
     check = RetrainedCheck(
         key=make_check_key(candidate, config, baseline=baseline, margin=margin),
@@ -148,7 +148,7 @@ def check_retrained_model(
         announced=announced,
         checks=checks,
     )
-    with _announced_failure(candidate, check.key):
+    with _announce_if_failed(candidate, check.key):
         refuse_margin(margin)
         row = checks.begin(
             check.key,
@@ -187,7 +187,7 @@ def _decide(check: RetrainedCheck) -> Decision:
         stored: Decision = json.loads(row.decision)
         return stored
     try:
-        with _announced_failure(check.candidate, check.key):
+        with _announce_if_failed(check.candidate, check.key):
             decision = evaluate_and_decide(check)
             check.checks.decide(check.key, verdict=decision["verdict"], decision=json.dumps(decision))
             return decision
@@ -224,7 +224,7 @@ def _apply_answer(check: RetrainedCheck, decision: Decision, answer: PersonsAnsw
 
 
 @contextmanager
-def _announced_failure(candidate: Candidate, key: str = "") -> Iterator[None]:
+def _announce_if_failed(candidate: Candidate, key: str = "") -> Iterator[None]:
     """Emit the event for a failed check, unless another process continues the check."""
     try:
         yield

@@ -131,7 +131,7 @@ def _ask_of_test(
     """Return the trials of one test with the answers, and the reason if asking was stopped."""
     run, total, warnings = asking.run, _count_rows(questions), list(trials.warnings)
     outcome = checked = _ask(asking, f"known replies of {test}, to check it by", trials, checks, stopped=stopped)
-    distrust = _distrust_reason(run, checked)
+    distrust = _explain_distrust(run, checked)
     if distrust:
         warnings.append(f"{test}: {total:,} replies that could not be read stay so. {distrust}")
     else:
@@ -195,7 +195,7 @@ def _sum_pairs(counts: Iterable[tuple[int, int]]) -> tuple[int, int]:
     return sum(agreed), sum(compared)
 
 
-def _distrust_reason(run: Run, checked: FollowUpOutcome) -> str:
+def _explain_distrust(run: Run, checked: FollowUpOutcome) -> str:
     """Return the reason not to ask the model, because it misreads known replies; "" if it may be asked."""
     (agreed, compared), (right, made_up) = checked.read, checked.made_up
     if is_bad_reader(agreed, compared):

@@ -43,7 +43,7 @@ def begin_run(config: RunConfig, *, resumed: str | None = None, alone: bool = Tr
     run, store = replace(run, suites=read_own_suites(config.expectations, run.plans)), Store().runs
     if resumed is not None:
         if (row := store.get(resumed)) is not None:
-            refuse_other(config, row)
+            refuse_other_config(config, row)
         store.resume(resumed)
         return replace(run, id=resumed)
     if alone and (earlier := find_earlier_start(store)) is not None and store.take_over(earlier):
@@ -101,7 +101,7 @@ def read_begun_config(row: RunRow) -> RunConfig:
         ) from error
 
 
-def refuse_other(config: RunConfig, row: RunRow) -> None:
+def refuse_other_config(config: RunConfig, row: RunRow) -> None:
     """Raise ConfigError if a configuration differs from the run's own in more than the budget."""
     own, wanted = (one.model_dump(mode="json", exclude=BUDGET) for one in (read_begun_config(row), config))
     if differing := [name for name in own if own[name] != wanted[name]]:

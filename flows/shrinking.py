@@ -114,7 +114,7 @@ def open_case(
     """
     finished = read_finished_run(run, Place.at(runs, setting="--runs"))
     folder, config = finished.folder, _read_config(finished, function)
-    config = _with_functions(config, of_tests or {})
+    config = _set_functions(config, of_tests or {})
     # Neither data nor outputs of the run are used.
     free = Permissions(folder=Path.cwd(), environment={**Permissions.here().environment, DATA: "*", OUTPUT: "*"})
     chosen = plans(config, free)
@@ -173,7 +173,7 @@ def _read_config(run: FinishedRun, function: str | None) -> RunConfig:
     return config.model_copy(update={"model": function or config.model})
 
 
-def _with_functions(config: RunConfig, functions: Mapping[str, str]) -> RunConfig:
+def _set_functions(config: RunConfig, functions: Mapping[str, str]) -> RunConfig:
     """Return the configuration with the functions of relations that a Python call passes again."""
     if not functions:
         return config

@@ -265,13 +265,13 @@ def judge(
     for outcome in add_rerun_shares(outcomes, correct_outcomes(outcomes), reruns):
         test = outcome["test_type"]
         if schedules[test].looks and run.config.tests.defaults.gate != "rate":
-            outcome = _with_looks(outcome, trials[test], schedules[test])
-        judged.append(_with_reader(outcome, trials[test]))
+            outcome = _add_looks(outcome, trials[test], schedules[test])
+        judged.append(_add_reader_figures(outcome, trials[test]))
         get_run_logger().info(f"{test}: {outcome['verdict']}; {criteria_text(list_criteria(outcome))}")
     return judged
 
 
-def _with_looks(outcome: Outcome, trials: Trials, schedule: Schedule) -> Outcome:
+def _add_looks(outcome: Outcome, trials: Trials, schedule: Schedule) -> Outcome:
     """Return the outcome with its looks, so that a run that looks again with more cases counts them."""
     judged = schedule.looks[-1].judged
     if outcome["verdict"] == "inconclusive" and not schedule.beside:
@@ -293,7 +293,7 @@ def _with_looks(outcome: Outcome, trials: Trials, schedule: Schedule) -> Outcome
     return {**outcome, "reason": outcome["reason"] + early, "stopping": stopping}
 
 
-def _with_reader(outcome: Outcome, trials: Trials) -> Outcome:
+def _add_reader_figures(outcome: Outcome, trials: Trials) -> Outcome:
     """Return the outcome with the reader's accuracy on made-up replies, and the reason if it was not asked."""
     if outcome["verdict"] == "inconclusive" and trials.distrust:
         outcome = {**outcome, "reason": f"{outcome['reason']} {trials.distrust}"}

@@ -96,13 +96,13 @@ def _prune(arguments: argparse.Namespace) -> Iterator[str]:
         )
     before = time.time() - days * DAY
     folder = arguments.runs and Place.at(arguments.runs, setting="--runs")
-    old = [*find_unneeded_files(before=before), *(_unneeded_runs(folder, before=before) if folder else ())]
+    old = [*find_unneeded_files(before=before), *(_list_unneeded_runs(folder, before=before) if folder else ())]
     groups: dict[str, dict[str, list[int]]] = {}
     for what, entry in old:
         where = entry.place.address.removesuffix(entry.place.name).rstrip("/")
         groups.setdefault(where, {}).setdefault(what, []).append(entry.size)
     for where, sizes_of in groups.items():
-        lines = [f"  {counted(what, len(sizes))}, {_megabytes(sizes)}" for what, sizes in sizes_of.items()]
+        lines = [f"  {counted(what, len(sizes))}, {_format_megabytes(sizes)}" for what, sizes in sizes_of.items()]
         print_lines([f"{where}:", *lines])
     if not old:
         yield f"nothing was unused for {days:g} days in {home_folder()}"
@@ -113,10 +113,10 @@ def _prune(arguments: argparse.Namespace) -> Iterator[str]:
     for _, entry in old:
         entry.place.remove()
     what = "file or folder" if len(old) == 1 else "files and folders"
-    yield f"{len(old):,} {what} deleted, {_megabytes(entry.size for _, entry in old)}"
+    yield f"{len(old):,} {what} deleted, {_format_megabytes(entry.size for _, entry in old)}"
 
 
-def _megabytes(sizes: Iterable[int]) -> str:
+def _format_megabytes(sizes: Iterable[int]) -> str:
     return f"{sum(sizes) / 1_000_000:,.1f} MB"
 
 
@@ -131,7 +131,7 @@ class _Published(NamedTuple):
     others: frozenset[str]
 
 
-def _unneeded_runs(folder: Place, *, before: float) -> Iterator[Unneeded]:
+def _list_unneeded_runs(folder: Place, *, before: float) -> Iterator[Unneeded]:
     """List old folders, except the newest of a kind, the newest passed run, and folders that the kept ones name."""
     entries = folder.entries()
     for entry in entries:

@@ -56,7 +56,7 @@ def _add_options(command: argparse.ArgumentParser) -> None:
 
 def _is_recorded(judges: Sequence[str]) -> bool:
     """Return whether the arguments are files of verdicts; raise ConfigError for several judges, or a mix of both."""
-    recorded = [Path(judge).is_file() or _names_a_table(judge) for judge in judges]
+    recorded = [Path(judge).is_file() or _is_table_name(judge) for judge in judges]
     if all(recorded) or len(judges) == 1:
         return all(recorded)
     raise ConfigError(
@@ -67,7 +67,7 @@ def _is_recorded(judges: Sequence[str]) -> bool:
     )
 
 
-def _names_a_table(judge: str) -> bool:
+def _is_table_name(judge: str) -> bool:
     """Return whether the argument has the ending of a table file, and names no model."""
     ending = judge.removesuffix(".gz").rpartition(".")[2].lower()
     return ending in names("sources") and judge.partition("/")[0] not in names("providers")

@@ -20,11 +20,11 @@ class PrintCompletion(argparse.Action):
 
     def __call__(self, parser: argparse.ArgumentParser, _: Any, values: Any, __: Any = None) -> None:
         """Print the script and exit."""
-        print(completion_script(values, self.const))
+        print(write_script(values, self.const))
         parser.exit()
 
 
-def completion_script(shell: str, build_parser: Callable[[], ArgumentParser]) -> str:
+def write_script(shell: str, build_parser: Callable[[], ArgumentParser]) -> str:
     """Return the script with which a shell completes verbs, options, names of tests, files and folders.
 
     Args:

@@ -85,7 +85,7 @@ def format_data(chosen: Sequence[PastRun], *, changes: bool, style: str, show_to
         show_toxic: leave toxic words as they are.
     """
     columns = CHANGE_COLUMNS if changes else RATE_COLUMNS
-    cells = list(_change_cells(compare_to_green(chosen)) if changes else _rate_cells(make_series(chosen)))
+    cells = list(_make_change_cells(compare_to_green(chosen)) if changes else _make_rate_cells(make_series(chosen)))
     rows = mask_values(cells, show_toxic=show_toxic)
     if style == "json":
         return json.dumps([dict(zip(columns, row, strict=True)) for row in rows], indent=2)
@@ -98,7 +98,7 @@ def format_data(chosen: Sequence[PastRun], *, changes: bool, style: str, show_to
     return sink.getvalue().removesuffix("\n")
 
 
-def _rate_cells(histories: Sequence[Series]) -> Iterator[tuple[Any, ...]]:
+def _make_rate_cells(histories: Sequence[Series]) -> Iterator[tuple[Any, ...]]:
     for history in histories:
         for run, test, changed in ((point.run, point.test, point.changed) for point in history.points):
             own = (history.suite, history.model, history.test, run["run_id"], run["started"], test["verdict"])
@@ -108,7 +108,7 @@ def _rate_cells(histories: Sequence[Series]) -> Iterator[tuple[Any, ...]]:
             yield (*own, *rate, *(stopping.get(name) for name in STOPPING), list(changed), decided)
 
 
-def _change_cells(comparisons: Sequence[SincePrevious]) -> Iterator[tuple[Any, ...]]:
+def _make_change_cells(comparisons: Sequence[SincePrevious]) -> Iterator[tuple[Any, ...]]:
     for run, base, changes in ((comparison.run, comparison.base, comparison.changes) for comparison in comparisons):
         then = (base["run_id"], base["verdict"]) if base else ("", "")
         for change in changes:
@@ -151,13 +151,13 @@ def show_runs(chosen: Sequence[PastRun], *, changes: bool, console: Console, sho
             heights = ("?" if rate is None else signs[min(int(rate * len(signs)), len(signs) - 1)] for rate in rates)
             last = f" to {percent(rates[-1])}" if len(rates) > 1 else ""
             console.print(_line(f"{''.join(heights)} {percent(rates[0])}{last}", console))
-            console.print(_rate_table(history.points, console))
+            console.print(_make_rate_table(history.points, console))
             if history.caution:
                 console.print(_line(history.caution, console))
     yield captured.get()
 
 
-def _rate_table(points: Sequence[Point], console: Console) -> Table:
+def _make_rate_table(points: Sequence[Point], console: Console) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
     table.add_column("started, UTC", overflow="fold", max_width=16)
     for title in ("rate", "95 % CI", "gate", "scored"):
@@ -170,18 +170,18 @@ def _rate_table(points: Sequence[Point], console: Console) -> Table:
         early = early_stop(test)
         table.add_row(
             _line(point.run["started"][:16].replace("T", " "), console),
-            *(_criterion_cells(criteria[0], console) if len(criteria) == 1 else ("", "", "")),
+            *(_make_cells(criteria[0], console) if len(criteria) == 1 else ("", "", "")),
             f"{test['scored']}/{early['cases']}" if early else str(test["scored"]),
             Text(one_line(test["verdict"]).upper(), style=STYLES.get(test["verdict"], "bold")),
             _line(" ".join(point.changed), console),
         )
         for criterion in criteria if len(criteria) > 1 else ():
             name = _line(criterion["name"].replace("_", " "), console)
-            table.add_row(Padding(name, (0, 0, 0, 2)), *_criterion_cells(criterion, console))
+            table.add_row(Padding(name, (0, 0, 0, 2)), *_make_cells(criterion, console))
     return table
 
 
-def _criterion_cells(criterion: DecidingRate, console: Console) -> Iterator[Text]:
+def _make_cells(criterion: DecidingRate, console: Console) -> Iterator[Text]:
     """Return the cells of a rate: its value, interval and gate."""
     low, high = criterion["low"], criterion["high"]
     yield _line(percent(criterion["rate"]), console)

@@ -111,7 +111,7 @@ def render_suite(model: str, table: DataTable | None, goals: Sequence[str]) -> s
             "# US dollars that a run may cost at most.",
             "# max_cost: 1",
         ]
-    lines += [*_data_lines(table, tests), "# Samples a test at most; remove it to take all.", "limit: 50", "tests:"]
+    lines += [*_write_data(table, tests), "# Samples a test at most; remove it to take all.", "limit: 50", "tests:"]
     for category in dict.fromkeys(probe(test).category for test in tests):
         lines.append(f"  {category}:")
         for test in (test for test in tests if probe(test).category == category):
@@ -123,7 +123,7 @@ def render_suite(model: str, table: DataTable | None, goals: Sequence[str]) -> s
     return "\n".join(lines) + "\n"
 
 
-def _data_lines(table: DataTable | None, tests: Sequence[str]) -> Iterator[str]:
+def _write_data(table: DataTable | None, tests: Sequence[str]) -> Iterator[str]:
     """Write the data section with the found columns and the reason for each; a known layout needs no columns."""
     if table is None:
         yield "# Your own rows, in .jsonl, .csv, .parquet, .xlsx or hf/<dataset>; without them, bundled samples."

@@ -40,7 +40,7 @@ def deploy(options: DeploymentOptions) -> Iterator[str]:
     """
     from prefect.client.orchestration import get_client
 
-    url = server_url()
+    url = read_api_url()
     with get_client(sync_client=True) as client:
         if (error := client.api_healthcheck()) is not None:
             if getattr(getattr(error, "response", None), "status_code", None) in REFUSED:
@@ -89,7 +89,7 @@ def describe_next_steps(parameters: Mapping[str, Any]) -> Iterator[str]:
         yield f"  tried from here, and the worker needs it: {error.line()}"
 
 
-def server_url() -> str:
+def read_api_url() -> str:
     """Return the URL of the Prefect server's API; raise ConfigError if none is set."""
     from prefect.settings import PREFECT_API_URL
 

@@ -29,11 +29,11 @@ def make_namer(describe: Callable[[Mapping[str, Any]], str]) -> Callable[[], str
 def is_generated(name: str) -> bool:
     """Return True if Prefect generated a name from two words of its list, such as `brave-otter`."""
     words = name.split("-")
-    return len(words) == 2 and all(word in _words() for word in words)
+    return len(words) == 2 and all(word in _read_words() for word in words)
 
 
 @cache
-def _words() -> frozenset[str]:
+def _read_words() -> frozenset[str]:
     from coolname.data import config
 
     parts: Mapping[str, Any] = config

@@ -113,7 +113,7 @@ def offer_model(model: str | Answering | None) -> Iterator[str | None]:
         raise _make_type_error("model", model, "an id such as hf/<folder>, or a function that takes a prompt")
 
 
-def refuse_elsewhere(config: RunConfig) -> None:
+def refuse_workers(config: RunConfig) -> None:
     """Raise an error if a function would be sent to workers, which would have to unpickle it."""
     if config.model.startswith(f"{PROVIDER}/") and config.runner != "threads":
         raise ConfigError(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from contrapose.flows.cli.start import begin_server, stop_heartbeats
-from contrapose.flows.python.arguments import RunArguments, offer_model, refuse_elsewhere
+from contrapose.flows.python.arguments import RunArguments, offer_model, refuse_workers
 from contrapose.flows.python.outcomes import ComparedRuns, EvaluatedRun
 from contrapose.flows.python.session import run_in_session, silence_call, use_prefect
 from contrapose.tasks.core.comparison import MARGIN
@@ -157,7 +157,7 @@ def _compare_models(arguments: RunArguments, models: Sequence[Named], *, baselin
             named.append((str(stack.enter_context(offer_model(entry["model"]))), entry.get("model_args") or {}))
         config = arguments.config(None)
         for name, _ in named:
-            refuse_elsewhere(config.model_copy(update={"model": name}))
+            refuse_workers(config.model_copy(update={"model": name}))
         config = stack.enter_context(arguments.with_frame(config, keep=True))
         begin_server()
         blocks = (model_args["api_key_block"] for _, model_args in named if "api_key_block" in model_args)

@@ -111,7 +111,7 @@ class RelationDecorator:
         problem = _find_problem(gate, has_rows=data is not None or not isinstance(after, str | None))
 
         def decorate(function: Answer) -> Answer:
-            return _mark(function, _without_none(relation), _without_none(run), problem)
+            return _mark(function, _drop_none(relation), _drop_none(run), problem)
 
         return decorate if function is None else _mark(function, {}, {}, NO_ARGUMENTS)
 
@@ -131,7 +131,7 @@ def becomes(column: str, **arguments: Any) -> Callable[[Answer], Answer]:
     return RelationDecorator({"becomes": column})(**arguments)
 
 
-def _without_none(arguments: Mapping[str, Any]) -> dict[str, Any]:
+def _drop_none(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in arguments.items() if value is not None}
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from contrapose.flows.cli.start import begin_server, stop_heartbeats
-from contrapose.flows.python.arguments import RunArguments, offer_model, refuse_elsewhere
+from contrapose.flows.python.arguments import RunArguments, offer_model, refuse_workers
 from contrapose.flows.python.outcomes import EvaluatedRun
 from contrapose.flows.python.relation import RelationTest, name_relations
 from contrapose.flows.python.session import run_in_session, silence_call, use_prefect
@@ -144,7 +144,7 @@ def evaluate(
     def work() -> EvaluatedRun:
         with silence_call(quiet), offer_model(model) as name, name_relations(arguments, test) as chosen:
             config = chosen.config(name, model_args=named)
-            refuse_elsewhere(config)
+            refuse_workers(config)
             with chosen.with_frame(config, keep=True) as complete:
                 return _run(complete)
 

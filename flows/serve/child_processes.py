@@ -31,7 +31,7 @@ class ChildProcess:
     log: Path
     """Its output."""
 
-    def failure(self) -> ConfigError:
+    def make_error(self) -> ConfigError:
         """Return the error for a process that ended by itself, or does not answer."""
         lines, code = self.log.read_text(encoding="utf-8", errors="replace").strip().splitlines(), self.process.poll()
         state = "does not answer" if code is None else f"ended with {code}"

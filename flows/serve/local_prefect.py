@@ -107,7 +107,7 @@ def _run_worker(server: ChildProcess, guard: Guard, asked: Event) -> Iterator[st
         while not asked.wait(0.5):
             for part in (server, worker):
                 if part.process.poll() is not None:
-                    raise part.failure()
+                    raise part.make_error()
         yield "stopping"
 
 
@@ -144,4 +144,4 @@ def _wait_for(part: ChildProcess, asked: Event, guard: Guard, path: str, text: b
                 return
         asked.wait(0.2)
     if not asked.is_set():
-        raise part.failure()
+        raise part.make_error()

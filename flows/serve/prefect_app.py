@@ -81,13 +81,13 @@ def create() -> App:
     _let_actions_in(key)
     app: FastAPI = create_app()
 
-    async def without_login(scope: Message, receive: Receive, send: Send) -> None:
+    async def report_no_login(scope: Message, receive: Receive, send: Send) -> None:
         """Report to Prefect's pages that no login is needed, because the guard has let the browser in."""
         asks_for_login = (scope["type"], scope.get("path")) == ("http", UI_SETTINGS)
         with temporary_settings({PREFECT_SERVER_API_AUTH_STRING: None}) if asks_for_login else nullcontext():
             await app(scope, receive, send)
 
-    pages: App = without_login
+    pages: App = report_no_login
     if not get_current_settings().server.analytics_enabled:
         pages = block_telemetry(pages, api.port)
     return guard_app(pages, Guard(key=key, port=api.port, kept=os.environ.get(KEPT, ""), open_paths=OPEN))

@@ -103,9 +103,9 @@ class TemporaryServer:
 
         self.begin()
         end = monotonic() + get_current_settings().server.ephemeral.startup_timeout_seconds
-        while not self._answers():
+        while not self._is_answering():
             if not self.running or monotonic() > end:
-                raise self._start_error()
+                raise self._make_start_error()
             sleep(LOOK_SECONDS)
         # It is of the version that is installed here: no client need ask.
         return {KEY: self._key, ADDRESS: self.url, "PREFECT_CLIENT_SERVER_VERSION_CHECK_ENABLED": "false"}
@@ -119,7 +119,7 @@ class TemporaryServer:
         if process is not None and process.stdin is not None:
             process.stdin.close()
 
-    def _answers(self) -> bool:
+    def _is_answering(self) -> bool:
         connection = HTTPConnection(HOST, self.port, timeout=5)
         try:
             connection.request("GET", "/api/health")
@@ -129,7 +129,7 @@ class TemporaryServer:
         finally:
             connection.close()
 
-    def _start_error(self) -> ConfigError:
+    def _make_start_error(self) -> ConfigError:
         status, output = None, [""]
         if self._process is not None and self._errors is not None:
             self._process.kill()

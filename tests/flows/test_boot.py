@@ -32,8 +32,8 @@ def test_a_person_is_told_of_the_database_that_is_made_once(
     for name in temporary_server.NAMED:
         monkeypatch.setenv(name, database)
     if made:
-        temporary_server.own_file().parent.mkdir(parents=True)
-        temporary_server.own_file().touch()
+        temporary_server.find_own_file().parent.mkdir(parents=True)
+        temporary_server.find_own_file().touch()
     server = temporary_server.TemporaryServer()
     monkeypatch.setattr(start, "get_own_server", lambda: server)
     monkeypatch.setattr(temporary_server.subprocess, "Popen", lambda *_, **__: SimpleNamespace(stdin=None))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from contrapose.flows.cli import MOVED, VERBS, main, make_parser
-from contrapose.flows.cli.completion import SHELLS, completion_script
+from contrapose.flows.cli.completion import SHELLS, write_script
 from contrapose.flows.cli.list import list_things
 from contrapose.flows.orchestration.options import read_overrides, select_tests
 from contrapose.tasks.config.plan import plans
@@ -137,7 +137,7 @@ printf '%s\\n' "${COMPREPLY[@]}"
 @pytest.fixture(scope="module")
 def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("completion") / "contrapose.bash"
-    path.write_text(completion_script("bash", partial(make_parser, [], complete=True)), encoding="utf-8")
+    path.write_text(write_script("bash", partial(make_parser, [], complete=True)), encoding="utf-8")
     return path
 
 

@@ -143,7 +143,7 @@ FAILING = {**CONFIG, "tests": {"factuality": {"order_bias": {"min_pass_rate": 1.
 @pytest.fixture
 def kept(prefect_server: None, own_store: str, in_tmp: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A server that is not the run's own."""
-    monkeypatch.setattr(verdict_state, "is_kept", lambda: True)
+    monkeypatch.setattr(verdict_state, "is_server_kept", lambda: True)
     monkeypatch.setenv(NAMED, "verdict")
     return None
 

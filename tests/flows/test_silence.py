@@ -17,7 +17,7 @@ from prefect.settings import PREFECT_API_URL, temporary_settings
 from contrapose.flows.cli import main
 from contrapose.flows.cli.deploy import announce
 from contrapose.flows.cli.start import ensure_block_server, start_server
-from contrapose.flows.deploy.deploy import server_url
+from contrapose.flows.deploy.deploy import read_api_url
 from contrapose.flows.orchestration import workers
 from contrapose.flows.orchestration.workers import Workers
 from contrapose.flows.serve import server_key
@@ -40,7 +40,7 @@ def _start() -> None:
 
 
 @pytest.mark.parametrize(
-    "ask", [_start, lambda: ensure_block_server("a-block"), server_url, lambda: announce("hf/./model", revision="1")]
+    "ask", [_start, lambda: ensure_block_server("a-block"), read_api_url, lambda: announce("hf/./model", revision="1")]
 )
 def test_a_silent_prefect_server_is_given_up(silent: str, monkeypatch: pytest.MonkeyPatch, ask: object) -> None:
     monkeypatch.setattr(server_key, "ANSWER_SECONDS", 0.2)

@@ -47,7 +47,7 @@ def test_argument_of_another_type(wrong: Mapping[str, Any], named: str, right: M
     assert len(preview(**{"model": "mock", **right}))
 
 
-@follows("flows/python/arguments.py:refuse_elsewhere")
+@follows("flows/python/arguments.py:refuse_workers")
 def test_function_for_a_runner_elsewhere(in_tmp: Path) -> None:
     settings = {"runner": "ray"}
     remedy = refused(lambda: evaluate(model=answer, settings=settings), "runner is ray").remedy

@@ -220,7 +220,7 @@ def test_run_of_another_version_is_started_anew(own_store: str, capsys: pytest.C
     assert summary_of("runs")["usage"]["from_store"] == 1
 
 
-@follows("flows/run_lifecycle.py:refuse_other")
+@follows("flows/run_lifecycle.py:refuse_other_config")
 @pytest.mark.usefixtures("own_store", "prefect_server", "in_tmp")
 def test_run_with_another_configuration_is_resumed_with_its_own() -> None:
     run = noted_run()
@@ -260,7 +260,7 @@ def test_database_of_a_temporary_server_has_another_place(
     (in_tmp / "file").touch()
     begun = list[str]()
     server = SimpleNamespace(begin=lambda: begun.append("begin"), start=dict)
-    monkeypatch.setattr(start, "own_server", lambda: server)
+    monkeypatch.setattr(start, "get_own_server", lambda: server)
 
     def starts(folder: Path, url: str | None = None) -> None:
         home = wrong == "CONTRAPOSE_HOME"

@@ -117,10 +117,10 @@ class Viewer:
         page = query.get("page", ["1"])[0][:20]
         number = int(page) if page.isascii() and page.isdecimal() else 1
         if name == "/":
-            return self._runs(query, number, show)
-        return self._history(number, show) if name == "/history" else None
+            return self._render_runs(query, number, show)
+        return self._render_history(number, show) if name == "/history" else None
 
-    def _runs(self, query: Query, number: int, show: Show) -> PageReply:
+    def _render_runs(self, query: Query, number: int, show: Show) -> PageReply:
         """Return the page of the list with the matching runs."""
         listed, filters = list_runs(self.root, show), list[RunFilter]()
         for name in FILTERED:
@@ -140,7 +140,7 @@ class Viewer:
             kept=f"{urlencode(chosen)}&" if chosen else "",
         )
 
-    def _history(self, number: int, show: Show) -> PageReply:
+    def _render_history(self, number: int, show: Show) -> PageReply:
         """Return pass rates over time, a card for each test of each model."""
         shown, warning = list[Series](), ""
         try:
