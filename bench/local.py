@@ -23,7 +23,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from contrapose.flows.cli.start import SETTINGS
+from contrapose.flows.orchestration.library_settings import SETTINGS
 from contrapose.flows.serve.temporary_server import collect_rarely
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.plan import plans
@@ -171,7 +171,7 @@ def one_round(asked: Sequence[Question], model: TransformerModel) -> Round:
 
 def beginnings(asked: Sequence[Question], model: TransformerModel) -> int:
     """How many tokens suffice: one for each different beginning of a prompt."""
-    encoded = {tuple(model.encoder.prompt(each.prompt)) for each in asked}
+    encoded = set(map(tuple, model.encoder.encode_prompts([each.prompt for each in asked])))
     return len({ids[:length] for ids in encoded for length in range(1, len(ids) + 1)})
 
 
@@ -208,7 +208,7 @@ def plain(asked: Sequence[Question], model: TransformerModel, *, size: int) -> t
     encoder = model.encoder
     scores: dict[int, tuple[float, ...]] = {}
     watch = Watch(model)
-    encoded = [encoder.prompt(each.prompt) for each in asked]
+    encoded = encoder.encode_prompts([each.prompt for each in asked])
     order = sorted(range(len(asked)), key=lambda number: len(encoded[number]))
     labels = [encoder.encode_label(label)[0] for label in asked[0].labels]
     for first in range(0, len(order), size):
@@ -232,7 +232,7 @@ def reference(asked: Sequence[Question], given: argparse.Namespace) -> Scores:
     for question in asked:
         labels = [model.encoder.encode_label(label)[0] for label in question.labels]
         with torch.inference_mode():
-            ids = torch.tensor([model.encoder.prompt(question.prompt)], device=model.model.device)
+            ids = torch.tensor(model.encoder.encode_prompts([question.prompt]), device=model.model.device)
             logits = model.model(ids, logits_to_keep=1).logits
         found.append(tuple(logits[0, -1].log_softmax(-1)[labels].tolist()))
     return found

@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 
 from bench.simulated.draws import Finding, covered
-from contrapose.tasks.evaluate.gate import Rules, decide
-from contrapose.tasks.evaluate.gated_rates import Counts
+from contrapose.tasks.evaluate.gate import Counts, Rules, decide
 from contrapose.tasks.evaluate.rates import compute_rate
 from contrapose.tasks.probes.judge_cues.cues import CUES
 from contrapose.tasks.probes.judge_cues.probe import (

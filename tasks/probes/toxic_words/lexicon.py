@@ -101,11 +101,8 @@ def load_lexicon() -> Lexicon:
     folder = files("contrapose.data").joinpath("lexicons")
     about = json.loads(folder.joinpath("toxic.json").read_text(encoding="utf-8"))
     rows = csv.DictReader(folder.joinpath("toxic.csv").read_text(encoding="utf-8").splitlines())
-    terms = {
-        form: Term(row["term"], cast(Tier, row["tier"]))
-        for row in rows
-        for form in inflect_term(row["term"], row["inflect"])
-    }
+    inflected = ((row, form) for row in rows for form in inflect_term(row["term"], row["inflect"]))
+    terms = {form: Term(row["term"], cast(Tier, row["tier"])) for row, form in inflected}
     listed = {form: term for form, term in terms.items() if " " not in form}
     senses = {
         term: HarmlessSense(
