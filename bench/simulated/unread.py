@@ -46,7 +46,7 @@ def unread(sizes: np.ndarray, runs: int) -> Iterator[Finding]:
     """The larger of false passes and false failures in each cell."""
     cells = [each for each in product(ROWS, UNREAD, WAYS) if each[1] or each[2] == WAYS[0]]
     # How many further cases would decide an open verdict takes most of its time, and decides nothing.
-    with patch.object(gate, "needed", return_value=None):
+    with patch.object(gate, "_count_needed_cases", return_value=None):
         for rows, share, way in cells:
             yield _finding(_enumerated(rows, share, way), f"{share:.0%} of {rows} unread {way}", EXACTLY)
         for rows, share, way in cells:

@@ -74,7 +74,7 @@ def sources(probe: type) -> set[str]:
 @cache
 def given(probe: type) -> set[str]:
     codes = {code for source in sources(probe) for code in codes_in(source)}
-    reads = any(re.search(r"language\.reading import .*\bread\b", source) for source in sources(probe))
+    reads = any(re.search(r"language\.reading import .*\bread_sentence\b", source) for source in sources(probe))
     refused = {"empty", "options_in_text", "unbalanced_quotes"} if reads else set()
     return codes | refused
 
