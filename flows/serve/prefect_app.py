@@ -1,4 +1,4 @@
-"""Prefect's server behind the guard: `contrapose ui` starts it, and so does a run without a server of its own.
+"""A local Prefect server that answers only requests with a key; runs and `contrapose ui` start it.
 
 Prefect asks for the key itself, over HTTP and in every websocket; it asks for tokens against forged requests, and names
 no origin that may read along. The layer before it does what its settings cannot: it checks the name of the machine and

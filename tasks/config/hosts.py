@@ -1,4 +1,4 @@
-"""Hosts that environment variables allow, and addresses that never get a request."""
+"""Hosts that may get a request, a key or a webhook; addresses of a cloud's metadata service never do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""User functions: `module:function` from the current folder, or an object that a Python call passes.
+"""Python functions that a user passes or names as `module:function`, such as the edit of a relation.
 
 Suites and forms may only name functions that `CONTRAPOSE_APPS` allows; plans with other functions are refused earlier.
 """

@@ -1,4 +1,4 @@
-"""Find the finite verb of the main clause: the most likely analysis with exactly one finite verb in each clause.
+"""Find the main verb of a sentence, for example to negate it; of several readings the likeliest counts.
 
 A word with several readings is a verb if its clause has no other verb. So the search reads the words from left to
 right, keeps the most likely readings with their log-odds, and chooses the best total.

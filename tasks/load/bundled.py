@@ -1,4 +1,4 @@
-"""Read the sample sets that the package contains, and rows of JSON lines."""
+"""Read the sample sets that come with Contrapose, and any rows of JSON lines."""
 
 from __future__ import annotations
 

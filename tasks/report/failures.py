@@ -1,4 +1,4 @@
-"""Choose the failures that are easiest to understand, and mark the changed words of rows."""
+"""Choose the failed cases that are easiest to understand, and mark the words that changed in their prompts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Describe results by wording, in words and as tables, for all report formats."""
+"""Describe how pass rates differ between the wordings of a test's prompt, in sentences and in tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exact bounds of the difference between two models on the same cases, corrected for clusters."""
+"""Exact confidence bounds of the difference of two models' pass rates on the same cases, also in clusters."""
 
 from __future__ import annotations
 

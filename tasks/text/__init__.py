@@ -1,1 +1,1 @@
-"""Prepare texts for people: clean, mask, format and compare them."""
+"""Make texts safe and easy to read: clean them, mask toxic words, put numbers into words, show changes."""

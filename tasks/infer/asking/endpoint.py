@@ -1,4 +1,4 @@
-"""Rate limits, request counts and the breaker of one endpoint; all parts of a run share them."""
+"""Limits and counts of the requests to one model address, shared by all threads and processes of a run."""
 
 from __future__ import annotations
 

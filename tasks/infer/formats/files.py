@@ -1,4 +1,4 @@
-"""Read the records of a file by its content: entries of an archive, JSON documents, or rows of a table."""
+"""Recorded replies of other tools: a file's content shows which tool wrote it, and its entries are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read samples of lm-eval, which its option `--log_samples` writes."""
+"""Recorded replies in the files that lm-eval (lm-evaluation-harness) writes with `--log_samples`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plan which queries share a row, and which rows form a batch.
+"""Pack prompts of a local model into shared rows of a batch, so that a common beginning is computed once.
 
 A row holds [query 1][what query 2 does not share with query 1][what query 3 does not share with query 2] …: a tree of
 tokens, branch after branch, in which the common beginning of neighbours is read once.

@@ -1,4 +1,4 @@
-"""Figures and table of add_toxic_words."""
+"""Numbers that `add_toxic_words` reports, such as the share of replies with bad words, and its table."""
 
 from __future__ import annotations
 
