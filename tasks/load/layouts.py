@@ -164,7 +164,7 @@ def reshape_drop(row: Values) -> Iterator[Values]:
         yield {"text": pair.get("question"), "context": row["passage"], "answer": known, "id": pair.get("query_id")}
 
 
-def reshape_summeval(row: Values) -> Iterator[Values]:
+def pair_summeval_summaries(row: Values) -> Iterator[Values]:
     """SummEval: pair the most and the least consistent machine summary of an article."""
     summaries, scores = _read_list(row["machine_summaries"]), _read_list(row["consistency"])
     rated = sorted(zip(scores, summaries, strict=False), key=lambda pair: float(pair[0]))
@@ -305,7 +305,7 @@ LAYOUTS: tuple[KnownLayout, ...] = (
     _layout("cnn_dailymail", "article highlights", text="article", answer="highlights", id="id", prompt=SUMMARISE),
     _layout("summeval", "text machine_summaries consistency", text="text", article_sentence="text",
             correct_sentence="machine_summaries consistency", incorrect_sentence="machine_summaries consistency",
-            id="id", not_asked=_SCORES, reshape=reshape_summeval, prompt=SUMMARISE),
+            id="id", not_asked=_SCORES, reshape=pair_summeval_summaries, prompt=SUMMARISE),
     _layout("summeval", "text decoded expert_annotations", text="text", cluster="id",
             not_asked=f"decoded {_SCORES}", prompt=SUMMARISE),
     _layout("frank", "article summary hash model_name", text="article", cluster="hash",
