@@ -1,24 +1,22 @@
-"""Files of recorded replies, as several tools write them, and what is said of those that cannot be used."""
+"""Files of recorded replies, as several tools write them."""
 
 from __future__ import annotations
 
 import gzip
 import json
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 from asked_case import case
-from plain_broker import PlainBroker, ask_prompts
+from plain_broker import PlainBroker
 
 from contrapose.tasks.config.model_spec import ModelSpec
-from contrapose.tasks.core.chats import Chat
-from contrapose.tasks.core.errors import ContraposeError, DataError
+from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.questions import Question
-from contrapose.tasks.core.tool_calls import ToolCall, split_reply
 from contrapose.tasks.infer.recorded import RecordedReplies
 from contrapose.tasks.infer.recordings import ReplyKey, Selection, read_recording
 
@@ -204,74 +202,6 @@ def test_a_log_of_inspect_is_read_in_each_of_its_formats(kind: str | int, tmp_pa
     assert read_recording(Selection(source=str(path))).replies[ReplyKey(prompt="It was.")][0].error == "away"
 
 
-TOO_MUCH = json.dumps(sample("x" * 60_000_000, "Yes.")).encode()
-
-
-def bomb(path: Path) -> None:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as log:
-        log.writestr("samples/1_epoch_1.json", TOO_MUCH)
-
-
-def empty_log(path: Path) -> None:
-    with zipfile.ZipFile(path, "w") as log:
-        log.writestr("header.json", b"{}")
-
-
-def broken_log(path: Path) -> None:
-    with zipfile.ZipFile(path, "w") as log:
-        log.writestr("samples/1_epoch_1.json", b"{")
-
-
-def lines(*rows: object) -> Callable[[Path], object]:
-    return lambda path: written(path, rows)
-
-
-def text(content: str | bytes) -> Callable[[Path], object]:
-    return lambda path: path.write_bytes(content.encode() if isinstance(content, str) else content)
-
-
-ASK = {"arg_0": "It is.", "arg_1": " yes"}
-WRONG: dict[str, tuple[str, Callable[[Path], object], dict[str, object], str]] = {
-    "nothing in it": ("r.jsonl", text(""), {}, "empty"),
-    "no JSON": ("r.jsonl", text("{nothing"), {}, "row 1"),
-    "no side": ("r.jsonl", lines({"id": 1, "reply": "x"}), {}, "columns id, reply"),
-    "another side": ("r.jsonl", lines({"id": 1, "side": "left", "reply": "x"}), {}, "'left'"),
-    "a wrong name of ours": ("r.jsonl", lines(*ROWS), {"columns": {"answer": "reply"}}, "'answer'"),
-    "columns that are none": ("r.jsonl", lines(*ROWS), {"columns": "reply"}, "a mapping"),
-    "where of no row": ("r.jsonl", lines({"model": "a", **ROWS[0]}), {"where": {"model": "b"}}, "model=a"),
-    "an unknown argument": ("r.jsonl", lines(*ROWS), {"column": {}}, "column"),
-    "a batch without requests": ("r.jsonl", lines({"custom_id": "1", "response": {}}), {}, "model_args.requests"),
-    "likelihoods": (
-        "samples_x.jsonl",
-        lines({"doc_id": 0, "arguments": {"gen_args_0": ASK, "gen_args_1": ASK}, "resps": [[[-1.0, True]]]}),
-        {},
-        "a sample of log-likelihoods",
-    ),
-    "no zip file": ("log.eval", text(b"PK\x03\x04nothing"), {}, "it cannot be read"),
-    "a log without samples": ("log.eval", empty_log, {}, "no row has a reply"),
-    "a log with a broken sample": ("log.eval", broken_log, {}, "invalid JSON"),
-    "a log that unpacks to much": ("log.eval", bomb, {}, "unpacks to"),
-    "samples that are none": ("log.json", text('{"samples": ["x", 5]}'), {}, "expected a log of Inspect"),
-}
-
-
-def identified_and_opened(spec: ModelSpec) -> None:
-    RecordedReplies().identity(spec)
-    RecordedReplies().open(spec)
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_a_file_that_cannot_be_used_is_told_in_one_line(name: str, tmp_path: Path) -> None:
-    file, write, args, told = WRONG[name]
-    write(tmp_path / file)
-    spec = ModelSpec(id=f"recorded/{tmp_path / file}", args=args)
-    with pytest.raises(ContraposeError) as caught:
-        identified_and_opened(spec)
-    assert told in str(caught.value)
-    assert "\n" not in str(caught.value)
-    assert len(str(caught.value)) < 600
-
-
 def opened(path: Path, rows: Sequence[Any]) -> Any:
     return RecordedReplies().open(ModelSpec(id=f"recorded/{written(path, rows)}"))
 
@@ -351,156 +281,10 @@ def test_texts_of_a_preview_are_no_replies(more: dict[str, str], tmp_path: Path)
         opened(tmp_path / "r.jsonl", [{"id": 1, **more}])
 
 
-CALLED = {"id": "c1", "type": "function", "function": {"name": "pay", "arguments": '{"to": "Ann"}'}}
-TALK = [
-    {"role": "system", "content": "Be brief."},
-    {"role": "user", "content": "Hi"},
-    {"role": "assistant", "content": "Hello."},
-    {"role": "user", "content": "Pay Ann."},
-]
-
-
-def recorded_reply(path: Path, prompt: str) -> Any:
-    return ask_prompts(ModelSpec(id=f"recorded/{path}"), prompt).replies(prompt)[0].completion
-
-
-def test_conversations_with_the_same_last_message_are_told_apart(tmp_path: Path) -> None:
-    others = [*TALK[:1], {"role": "user", "content": "Ho"}, *TALK[2:]]
-    rows = [{"messages": TALK, "reply": "Paid."}, {"messages": others, "reply": "No."}]
-    path = written(tmp_path / "rows.jsonl", rows)
-    for messages, reply in ((TALK, "Paid."), (others, "No.")):
-        assert recorded_reply(path, Chat(messages=tuple(messages)).prompt).text == reply  # type: ignore[arg-type]
-
-
-def test_recorded_calls_are_an_answer_where_tools_are_offered(tmp_path: Path) -> None:
-    message = {"role": "assistant", "content": None, "tool_calls": [CALLED]}
-    sample = {
-        "id": 1,
-        "epoch": 1,
-        "input": TALK,
-        "messages": [*TALK, message],
-        "output": {"choices": [{"message": message}]},
-    }
-    path = tmp_path / "log.json"
-    path.write_text(json.dumps({"samples": [sample]}), encoding="utf-8")
-    tool = {"type": "function", "function": {"name": "pay"}}
-    chat = Chat(messages=tuple(TALK), tools=(tool,))  # type: ignore[arg-type]
-    offered = recorded_reply(path, chat.prompt)
-    assert (offered.outcome, split_reply(offered.text).calls) == ("answered", (ToolCall("pay", {"to": "Ann"}),))
-    plain = recorded_reply(path, Chat(messages=chat.messages).prompt)
-    assert (plain.outcome, plain.text) == ("tool_call", "")
-
-
-@pytest.mark.parametrize(
-    ("row", "columns", "passages"),
-    [
-        ({"context": ["a", "b"]}, {}, ("a", "b")),
-        ({"retrieved_contexts": '["a", "b"]'}, {}, ("a", "b")),
-        ({"docs": [{"text": "a"}, {"text": "b"}]}, {"context": "docs.*.text"}, ("a", "b")),
-        ({"docs": '[{"text": "a"}]'}, {"context": "docs.*.text"}, ("a",)),
-        ({"a.b": ["a"]}, {"context": "a.b"}, ("a",)),
-        ({"context": "It is what the question is about."}, {}, None),
-        ({"context": None}, {}, None),
-        ({"context": ["a"], "error": "it broke"}, {}, None),
-        ({}, {}, None),
-    ],
-)
-def test_recorded_passages_are_read(
-    row: dict[str, Any], columns: dict[str, str], passages: tuple[str, ...] | None, tmp_path: Path
-) -> None:
-    recording = read_recording(Selection(source=str(written(tmp_path / "r.jsonl", [ROWS[0] | row])), columns=columns))
-    [[completion]] = recording.replies.values()
-    assert completion.passages == passages
-    assert recording.remarks == {}
-
-
-def test_both_sides_of_a_row_have_passages_of_their_own(tmp_path: Path) -> None:
-    row = {
-        "id": 1,
-        "reply_original": "Yes.",
-        "reply_perturbed": "No.",
-        "context_original": ["a"],
-        "context_perturbed": [],
-    }
-    recording = read_recording(Selection(source=str(written(tmp_path / "r.jsonl", [row]))))
-    assert {key.side: replies[0].passages for key, replies in recording.replies.items()} == {
-        "original": ("a",),
-        "perturbed": (),
-    }
-
-
-def test_a_named_column_without_passages_is_told(tmp_path: Path) -> None:
-    path = written(tmp_path / "r.jsonl", [row | {"docs": [{"id": None}]} for row in ROWS])
-    recording = read_recording(Selection(source=str(path), columns={"context": "docs.*.id"}))
-    assert "NoneType" in recording.remarks["passages"]
-
-
-@pytest.mark.parametrize("column", ["none", "none.*.text", "docs.[0]", "docs."])
-def test_a_column_of_passages_that_is_not_there_is_told(column: str, tmp_path: Path) -> None:
-    path = written(tmp_path / "r.jsonl", [row | {"docs": ["a"]} for row in ROWS])
-    with pytest.raises(ContraposeError, match="there is no column") as caught:
-        read_recording(Selection(source=str(path), columns={"context": column}))
-    assert "\n" not in str(caught.value)
-
-
-def test_only_a_recording_with_passages_has_another_identity(tmp_path: Path) -> None:
-    plain, rich = (
-        RecordedReplies().identity(ModelSpec(id=f"recorded/{written(tmp_path / name, rows)}"))
-        for name, rows in (("a.jsonl", ROWS), ("b.jsonl", [row | {"context": ["a"]} for row in ROWS]))
-    )
-    assert set(rich) - set(plain) == {"passages"}
-
-
 def test_columns_of_the_file_itself_may_be_named_in_any_format(tmp_path: Path) -> None:
     (tmp_path / "r").write_text(json.dumps({"input": "{x}", "output": "{y}", "trace_id": "1", "user_id": "Who?"}))
     selection = Selection(source=str(tmp_path / "r"), columns={"prompt": "user_id", "reply": "output"})
     assert [key.prompt for key in read_recording(selection).replies] == ["Who?"]
-
-
-@pytest.mark.parametrize(
-    ("content", "seen"),
-    [
-        ('{"version": 2, "kind": "x"}', "columns version, kind"),
-        ('{\n"version": 2\n}', "an object with the keys version"),
-        ('[{"a": 1}]', "columns a"),
-        ("a;b\n1;2\n", "columns a, b"),
-        ("Some words.\n", "no row has a reply"),
-        ('{"spans": []}\n{"spans": []}', "columns spans"),
-    ],
-)
-def test_what_is_none_of_the_formats_is_named_with_what_is_read(content: str, seen: str, tmp_path: Path) -> None:
-    (tmp_path / "r").write_text(content)
-    with pytest.raises(DataError) as caught:
-        by_prompt(tmp_path / "r")
-    assert seen in str(caught.value)
-    for name in ("CSV", "log of Inspect", "promptfoo", "Langfuse", "OpenTelemetry", "lm-eval", "OpenAI batch"):
-        assert name in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-def test_archive_without_samples_is_no_log(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "r.docx", "w") as archive:
-        archive.writestr("word/document.xml", "<a/>")
-    with pytest.raises(DataError, match=r"a zip file with word/document\.xml; expected"):
-        by_prompt(tmp_path / "r.docx")
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "seen"),
-    [
-        ("template.csv", '"[p] Say {{ x | upper }}",Status,Score\nYes.,PASS,1\n', "a template that only promptfoo"),
-        ("large.yaml", "evalId: x\n" + "a: 1\n" * 300_000, "more than 1,048,576 bytes"),
-        ("broken.yaml", "evalId: x\nresults: [\n", "not YAML"),
-    ],
-)
-def test_results_of_promptfoo_that_cannot_be_read_name_the_way_out(
-    name: str, content: str, seen: str, tmp_path: Path
-) -> None:
-    (tmp_path / name).write_text(content)
-    with pytest.raises(DataError) as caught:
-        by_prompt(tmp_path / name)
-    assert seen in str(caught.value)
-    assert "promptfoo eval -o results.json" in str(caught.value)
 
 
 def test_messages_in_events_of_a_span_are_read(tmp_path: Path) -> None:
